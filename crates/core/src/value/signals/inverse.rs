@@ -1,0 +1,94 @@
+//! From a value back to the exponent, and to the moment at which a waiting page gets there.
+
+use super::{SignalModel, State};
+use crate::math::greedy::g_inverse;
+use crate::math::root::{Bracket, newton};
+
+/// The last Newton step's size; what is left after it is its square.
+const LAST_STEP: f64 = 1e-7;
+
+impl SignalModel {
+    /// How long after its last fetch a page that has seen `signals` signals (and sees no more) reaches `value` (for
+    /// importance 1): `None` if waiting alone never gets it there.
+    pub fn moment(&self, value: f64, signals: u32) -> Option<f64> {
+        let threshold = self.threshold(value)?;
+        let reached = self.state(0.0, signals).exponent;
+        if reached >= threshold {
+            return Some(0.0);
+        }
+        (self.alpha > 0.0).then(|| (threshold - reached) / self.alpha)
+    }
+
+    /// The exponent q at which V reaches `value` (for importance 1): `None` if it never does.
+    ///
+    /// Infinite for the page whose every change is signalled and none falsely: only a signal gets it there.
+    pub fn threshold(&self, value: f64) -> Option<f64> {
+        self.threshold_near(value, f64::NAN)
+    }
+
+    /// The same, starting the search at `guess` (ignored unless it is positive).
+    pub fn threshold_near(&self, value: f64, guess: f64) -> Option<f64> {
+        if value <= 0.0 {
+            return Some(0.0);
+        }
+        let supremum = self.supremum();
+        let share = value / supremum;
+        // Written so that 0/0 (a page without any value) is "never".
+        if !(share < 1.0) {
+            return None;
+        }
+        if self.alpha == 0.0 {
+            return Some(self.signals_needed(value) * self.nats);
+        }
+        let greedy = g_inverse(self.alpha * value);
+        if self.gamma == 0.0 || (self.terms.is_none() && self.nats == 0.0) {
+            return Some(greedy);
+        }
+        // ψ lies between its no-signal value ι and the renewal line ι/(1+γβ), and V follows it.
+        let bracket = Bracket {
+            low: greedy,
+            high: if self.terms.is_some() {
+                f64::INFINITY
+            } else {
+                g_inverse((self.alpha + self.gamma * self.nats) * value)
+            },
+        };
+        // In x = g⁻¹(V/V(∞)), the time a page without signals would need, V is nearly a straight line in q.
+        let target = g_inverse(share);
+        let start = if guess > 0.0 { guess } else { self.first_guess(value, bracket) };
+        Some(newton(bracket, start, LAST_STEP, |q| {
+            let at = self.value_at(self.threshold_state(q));
+            let reached = (at.value / supremum).min(1.0);
+            let x = g_inverse(reached);
+            if x.is_infinite() {
+                return (f64::INFINITY, 1.0);
+            }
+            (x - target, at.slope / supremum * (1.0 + x) / (x * (1.0 - reached)))
+        }))
+    }
+
+    fn first_guess(&self, _value: f64, bracket: Bracket) -> f64 {
+        if bracket.high.is_finite() { (bracket.low * bracket.high).sqrt() } else { bracket.low }
+    }
+
+    /// The fewest signals after which V reaches `value`, where signals alone count (α = 0).
+    fn signals_needed(&self, value: f64) -> f64 {
+        if self.nu == 0.0 {
+            return 1.0;
+        }
+        let reaches = |signals: f64| {
+            let state = State { elapsed: 0.0, signals, exponent: signals * self.nats };
+            self.value_at(state).value >= value
+        };
+        let mut high = 1.0;
+        while !reaches(high) && high * self.nats < 100.0 {
+            high *= 2.0;
+        }
+        let mut low = 0.0;
+        while high - low > 1.0 {
+            let middle = (0.5 * (low + high)).floor();
+            if reaches(middle) { high = middle } else { low = middle }
+        }
+        high
+    }
+}
