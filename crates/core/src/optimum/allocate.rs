@@ -72,8 +72,8 @@ pub fn allocate<C: Candidate>(candidates: &[C], budget: f64) -> Result<Allocatio
         return Ok(at_price(candidates, 0.0));
     }
     let mut hints = vec![C::Hint::default(); candidates.len()];
-    let guess = guess(candidates, budget, ceiling);
-    let found = price::find(budget, ceiling, guess, |price| totals(candidates, &mut hints, price).rate);
+    let guess = guess(candidates, budget, (ceiling, needed));
+    let found = price::find(budget, (ceiling, needed), guess, |price| totals(candidates, &mut hints, price).rate);
     Ok(finish(candidates, hints, found))
 }
 
@@ -122,17 +122,17 @@ pub(super) fn totals<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], pric
 }
 
 /// The price for every k-th candidate with their part of the budget.
-fn guess<C: Candidate>(candidates: &[C], budget: f64, ceiling: f64) -> f64 {
+fn guess<C: Candidate>(candidates: &[C], budget: f64, ceiling: (f64, f64)) -> f64 {
     // Without a sample, a price in the range where pages live.
-    let blind = ceiling.min(f64::MAX) * 0.1;
+    let blind = ceiling.0 * 0.1;
     let stride = candidates.len() / SAMPLE;
     if stride < 2 {
         return blind;
     }
     let sample: Vec<&C> = candidates.iter().step_by(stride).collect();
     let mut hints = vec![C::Hint::default(); sample.len()];
-    let share = budget * sample.len() as f64 / candidates.len() as f64;
-    let found = price::find(share, ceiling, blind, |price| {
+    let part = sample.len() as f64 / candidates.len() as f64;
+    let found = price::find(budget * part, (ceiling.0, ceiling.1 * part), blind, |price| {
         let sums = sample.iter().zip(&mut hints).map(|(candidate, hint)| candidate.visit(price, hint).rate);
         sums.collect::<Sum>().get()
     });

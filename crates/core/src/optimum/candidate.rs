@@ -85,8 +85,8 @@ impl Candidate for Page {
     fn visit(&self, price: f64, _hint: &mut ()) -> Visit {
         let Self { change_rate, importance } = *self;
         let y = price / importance * change_rate;
-        // Not `y >= 1`: a price of 0 for a page nobody asks for is 0/0, and means "never".
-        if change_rate == 0.0 || !(y < 1.0) {
+        // The ceiling decides, whatever rounding makes of y: who looks for a price relies on it.
+        if price >= self.ceiling() || y >= 1.0 {
             return Visit::never(change_rate);
         }
         let x = g_inverse(y);
@@ -143,7 +143,7 @@ impl Candidate for SignalPage {
     }
 
     fn visit(&self, price: f64, hint: &mut f64) -> Visit {
-        if self.ceiling() == 0.0 {
+        if price >= self.ceiling() {
             return Visit::never(self.model.change_rate());
         }
         // At a price of 0 even the faintest signal is worth a fetch, but none is made before there is one.

@@ -15,17 +15,17 @@ pub(super) struct Found {
 const EXACT: f64 = 1e-14;
 const MAX_STEPS: u32 = 400;
 
-/// Finds the price in (0, `ceiling`] at which a total rate that never rises with the price meets the budget.
+/// Finds the price at which a total rate that never rises with the price meets the budget.
 ///
 /// `total` may jump (pages fetched only at signals) and may be steep enough that neighbouring floats lie on both
 /// sides of the budget; then both are returned, to be mixed. Secant steps in log-log coordinates, where the rate is
 /// nearly a straight line (it goes with 1/√price as long as nobody drops out); bisection whenever two steps have not
-/// halved the bracket. Requires total(ceiling) ≤ budget and 0 < guess.
-pub(super) fn find(budget: f64, ceiling: f64, guess: f64, mut total: impl FnMut(f64) -> f64) -> Found {
+/// halved the bracket. `ceiling` is a price and its rate, which must not exceed the budget; 0 < guess.
+pub(super) fn find(budget: f64, ceiling: (f64, f64), guess: f64, mut total: impl FnMut(f64) -> f64) -> Found {
     let mut low = (0.0, f64::INFINITY);
-    let mut high = (ceiling, 0.0);
+    let mut high = ceiling;
     let mut previous: Option<(f64, f64)> = None;
-    let mut price = guess.min(ceiling);
+    let mut price = guess.min(ceiling.0);
     let mut stale = 0;
     for _ in 0..MAX_STEPS {
         let rate = total(price);
@@ -88,7 +88,7 @@ mod tests {
         #[test]
         fn smooth_curves_take_few_steps(scale in 1e-9f64..1e9, power in 0.3f64..1.5, guess in 1e-6f64..1e6) {
             let mut steps = 0;
-            let found = find(7.0, 1e30, guess, |price| {
+            let found = find(7.0, (1e30, 0.0), guess, |price| {
                 steps += 1;
                 scale * price.powf(-power)
             });
@@ -99,7 +99,7 @@ mod tests {
 
         #[test]
         fn jumps_are_shared(at in 1e-6f64..1e6, low in 0.0f64..5.0, high in 6.0f64..20.0) {
-            let found = find(5.5, 1e9, 1.0, |price| if price < at { high } else { low });
+            let found = find(5.5, (1e9, low), 1.0, |price| if price < at { high } else { low });
             prop_assert!(found.low <= at && at <= found.high * (1.0 + 1e-15));
             let mixed = found.share_of_low * high + (1.0 - found.share_of_low) * low;
             prop_assert!((mixed - 5.5).abs() < 1e-12);

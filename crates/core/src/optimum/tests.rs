@@ -22,7 +22,7 @@ fn usable<C: Candidate>(candidates: &[C]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn spends_the_budget_and_no_more(beliefs in beliefs(), budget in 1e-6f64..100.0) {
@@ -31,7 +31,7 @@ proptest! {
         let (without, with) = (allocate(&plain, budget).unwrap(), allocate(&signalled, budget).unwrap());
         for (optimum, usable) in [(&without, usable(&plain)), (&with, usable(&signalled))] {
             let expected = budget.min(usable);
-            prop_assert!((optimum.rate - expected).abs() <= 1e-9 * budget, "{} of {budget}", optimum.rate);
+            prop_assert!((optimum.rate - expected).abs() <= 1e-8 * budget, "{} of {budget}", optimum.rate);
             prop_assert!((0.0..=1.0).contains(&optimum.freshness));
             prop_assert!(optimum.price.is_finite() && optimum.price >= 0.0);
             for visit in &optimum.visits {
@@ -48,7 +48,9 @@ proptest! {
         let pages: Vec<SignalPage> = beliefs.iter().map(SignalPage::of).collect();
         let optimum = allocate(&pages, budget).unwrap();
         let (from, to) = (from.index(pages.len()), to.index(pages.len()));
-        prop_assume!(from != to);
+        if from == to {
+            return Ok(());
+        }
         let amount = 0.01 * optimum.visits[from].rate;
         let mut moved = optimum.visits.clone();
         moved[from] = pages[from].at_rate(moved[from].rate - amount);
@@ -67,21 +69,24 @@ proptest! {
             .map(|(belief, (least, more))| Bounded::new(SignalPage::of(belief), *least, least + more).unwrap())
             .collect();
         let optimum = allocate(&pages, budget).unwrap();
-        prop_assert!(optimum.rate <= budget * (1.0 + 1e-9));
+        // Near its ceiling a page's threshold is known to a few digits fewer than its value.
+        prop_assert!(optimum.rate <= budget * (1.0 + 1e-8));
         for (page, visit) in pages.iter().zip(&optimum.visits) {
             let (least, most) = page.bounds();
             prop_assert!(visit.rate >= least * (1.0 - 1e-9) && visit.rate <= most * (1.0 + 1e-9));
         }
         let expected = budget.min(usable(&pages));
-        prop_assert!((optimum.rate - expected).abs() <= 1e-9 * budget, "{} {expected}", optimum.rate);
+        prop_assert!((optimum.rate - expected).abs() <= 1e-8 * budget, "{} {expected}", optimum.rate);
     }
 
     #[test]
     fn a_visit_at_a_rate_is_the_visit_at_its_price(belief in beliefs(), share in 0.01f64..0.99) {
         let page = SignalPage::of(&belief[0]);
-        prop_assume!(page.ceiling() > 0.0);
+        if page.ceiling() == 0.0 {
+            return Ok(());
+        }
         let visit = page.visit(share * page.ceiling(), &mut 0.0);
-        prop_assume!(visit.rate > 0.0 && visit.rate.is_finite());
+        prop_assert!(visit.rate > 0.0 && visit.rate.is_finite());
         let again = page.at_rate(visit.rate);
         prop_assert!((again.freshness - visit.freshness).abs() < 1e-6, "{visit:?} {again:?}");
     }
@@ -90,7 +95,9 @@ proptest! {
     fn the_curve_rises_and_bends_down(beliefs in beliefs()) {
         let pages: Vec<SignalPage> = beliefs.iter().map(SignalPage::of).collect();
         let top = pages.iter().map(Candidate::ceiling).fold(0.0, f64::max);
-        prop_assume!(top > 0.0);
+        if top == 0.0 {
+            return Ok(());
+        }
         let points = curve(&pages, (1..20).map(|k| top * 0.7f64.powi(k)), || ());
         for pair in points.windows(2) {
             prop_assert!(pair[1].rate >= pair[0].rate * (1.0 - 1e-9));
