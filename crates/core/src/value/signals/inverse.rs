@@ -6,6 +6,8 @@ use crate::math::root::{Bracket, newton};
 
 /// The last Newton step's size; what is left after it is its square.
 const LAST_STEP: f64 = 1e-7;
+/// Above this share of the supremum, V resolves q to fewer than eleven digits.
+const NEARLY_ALL: f64 = 1.0 - 1e-5;
 
 impl SignalModel {
     /// How long after its last fetch a page that has seen `signals` signals (and sees no more) reaches `value` (for
@@ -55,7 +57,8 @@ impl SignalModel {
         };
         // In x = g⁻¹(V/V(∞)), the time a page without signals would need, V is nearly a straight line in q.
         let target = g_inverse(share);
-        let start = if guess > 0.0 { guess } else { self.first_guess(value, bracket) };
+        // Close to the supremum the last digits of q depend on the path; there the path must not depend on the guess.
+        let start = if guess > 0.0 && share < NEARLY_ALL { guess } else { first_guess(bracket) };
         Some(newton(bracket, start, LAST_STEP, |q| {
             let at = self.value_at(self.threshold_state(q));
             let reached = (at.value / supremum).min(1.0);
@@ -65,10 +68,6 @@ impl SignalModel {
             }
             (x - target, at.slope / supremum * (1.0 + x) / (x * (1.0 - reached)))
         }))
-    }
-
-    fn first_guess(&self, _value: f64, bracket: Bracket) -> f64 {
-        if bracket.high.is_finite() { (bracket.low * bracket.high).sqrt() } else { bracket.low }
     }
 
     /// The fewest signals after which V reaches `value`, where signals alone count (α = 0).
@@ -91,4 +90,8 @@ impl SignalModel {
         }
         high
     }
+}
+
+fn first_guess(bracket: Bracket) -> f64 {
+    if bracket.high.is_finite() { (bracket.low * bracket.high).sqrt() } else { bracket.low }
 }
