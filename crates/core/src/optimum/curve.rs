@@ -1,5 +1,6 @@
 use super::allocate::totals;
 use super::candidate::Candidate;
+use super::price;
 
 /// One point of the curve of freshness against budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,35 +38,21 @@ pub fn rate_for_freshness<C: Candidate>(
         progress();
         point(candidates, &mut hints, price)
     };
-    let mut high = candidates.iter().map(Candidate::ceiling).fold(0.0, f64::max);
-    let at_least = at(high);
-    if at_least.freshness >= freshness {
-        return Some(at_least);
+    let ceiling = candidates.iter().map(Candidate::ceiling).fold(0.0, f64::max).min(f64::MAX);
+    let least = at(ceiling);
+    if least.freshness >= freshness {
+        return Some(least);
     }
-    // Freshness falls with the price. Divide by more and more until it is reached.
-    let mut low = high;
-    let mut found = at_least;
-    let mut factor = 2.0;
-    while found.freshness < freshness {
-        high = low;
-        low /= factor;
-        factor *= 2.0;
-        if low == 0.0 {
-            return None;
-        }
-        found = at(low);
+    let most = at(f64::MIN_POSITIVE);
+    if most.freshness < freshness {
+        return None;
     }
-    // To a relative 1e-6 of the price: the curve is flat here, so freshness and rate are better than that.
-    while high > low * (1.0 + 1e-6) {
-        let middle = low.sqrt() * high.sqrt();
-        let here = at(middle);
-        if here.freshness >= freshness {
-            (low, found) = (middle, here);
-        } else {
-            high = middle;
-        }
-    }
-    Some(found)
+    // The fresh share per stale share falls with the price, and goes with 1/√price as rates do.
+    let odds = |freshness: f64| 1.0 / (1.0 - freshness);
+    let found = price::find(odds(freshness), (ceiling, odds(least.freshness)), 0.1 * ceiling, |price| {
+        odds(at(price).freshness)
+    });
+    Some(at(found.low))
 }
 
 fn point<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], price: f64) -> CurvePoint {

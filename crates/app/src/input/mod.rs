@@ -1,0 +1,15 @@
+//! Reading what users give: CSV tables, plain or gzip'ed, from files or standard input.
+//!
+//! Everything is bounded but the number of rows, and every complaint names file, line, column and what was expected.
+
+mod hubs;
+mod ids;
+mod lines;
+mod pages;
+mod source;
+mod table;
+
+pub(crate) use hubs::Hubs;
+pub(crate) use ids::Ids;
+pub(crate) use pages::{Hosts, Pages};
+pub(crate) use table::csv_field;

@@ -1,0 +1,31 @@
+//! `refrain`: the doors to the crawler. Today: what a budget of fetches can buy.
+
+mod bench;
+mod chart;
+mod cli;
+mod demo;
+mod failure;
+mod input;
+mod optimum;
+mod output;
+mod progress;
+mod stopwatch;
+mod synthetic;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Optimum(args) => optimum::run(&args),
+        Command::Demo => demo::run(),
+        Command::Bench(args) => bench::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,38 @@
+//! How long things take: the only clock in this crate, for people to read; no decision depends on it.
+
+use std::time::{Duration, Instant};
+
+/// Measures from its creation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+#[expect(clippy::disallowed_methods, reason = "measures, decides nothing")]
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// The most memory this process has used so far, in megabytes, where the system tells.
+pub(crate) fn peak_memory_mb() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes / 1024)
+}
+
+/// A duration as a person says it: `3.2 s`, `18 ms`.
+pub(crate) fn spoken(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds >= 1.0 {
+        format!("{seconds:.1} s")
+    } else if seconds >= 1e-3 {
+        format!("{:.0} ms", seconds * 1e3)
+    } else {
+        format!("{:.0} µs", seconds * 1e6)
+    }
+}
