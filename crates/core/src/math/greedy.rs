@@ -17,7 +17,7 @@ pub fn g(x: f64) -> f64 {
 /// 1 - y).
 ///
 /// With z = -ln(1-y) the equation is x - ln(1+x) = z, and in η = √(2z) the solution is an analytic function with a
-/// radius of convergence of 2√π: a series for small η, otherwise a start within 1e-4 and Halley's steps.
+/// radius of convergence of 2√π: a series for small η, otherwise a start within 4e-8 and one step of Newton's.
 #[inline]
 pub fn g_inverse(y: f64) -> f64 {
     if y <= 0.0 {
@@ -26,10 +26,11 @@ pub fn g_inverse(y: f64) -> f64 {
     if y >= 1.0 {
         return f64::INFINITY;
     }
-    excess_inverse(-(-y).ln_1p())
+    // 1 - y is exact from 1/2 on, and ln is faster than ln_1p.
+    excess_inverse(if y < 0.5 { -(-y).ln_1p() } else { -(1.0 - y).ln() })
 }
 
-/// Coefficients of x(η) from η¹ on; from x x' = η (1+x).
+/// Coefficients of x(η)/η; from x x' = η (1+x).
 const SERIES: [f64; 20] = [
     1.0,
     1.0 / 3.0,
@@ -53,32 +54,41 @@ const SERIES: [f64; 20] = [
     -2.513_834_640_057_088e-13,
 ];
 
-/// The x ≥ 0 at which x - ln(1+x) = `z`.
+/// x(η)/η for η from 1 to 8.7 (beyond all 1 - y that a double holds), in t = (η - 4.85)/3.85; relative error 4e-8.
+const START: [f64; 10] = [
+    2.990_151_333_419_803,
+    1.741_851_528_389_893,
+    0.068_064_355_878_545_24,
+    -0.026_022_118_983_996_475,
+    0.009_853_383_574_991_595,
+    -0.003_601_402_193_724_453,
+    0.001_311_148_545_821_455_6,
+    -0.000_469_876_876_873_691_75,
+    7.763_904_935_242_462e-5,
+    2.301_139_471_934_306e-5,
+];
+
+/// The x ≥ 0 at which x - ln(1+x) = `z`, for z up to 37.
 #[inline]
 fn excess_inverse(z: f64) -> f64 {
     let eta = (2.0 * z).sqrt();
     if eta < 1.0 {
-        return series(&SERIES, eta);
+        return eta * polynomial(&SERIES, eta);
     }
-    let mut x = if eta < 2.5 { series(&SERIES[..12], eta) } else { z + (z + z.ln_1p()).ln_1p() };
-    for _ in 0..2 {
-        // Halley: f = x - ln(1+x) - z, f' = x/(1+x), f'' = 1/(1+x)².
-        let newton = (x - x.ln_1p() - z) * (1.0 + x) / x;
-        x -= newton / (1.0 - 0.5 * newton / (x * (1.0 + x)));
-    }
-    x
+    let x = eta * polynomial(&START, (eta - 4.85) * (1.0 / 3.85));
+    x - (x - (1.0 + x).ln() - z) * (1.0 + x) / x
 }
 
-/// Σ a_k η^{k+1}, even and odd powers apart: two short chains instead of a long one.
+/// Σ a_k t^k, even and odd powers apart: two short chains instead of a long one.
 #[inline]
-fn series(coefficients: &[f64], eta: f64) -> f64 {
-    let square = eta * eta;
+fn polynomial(coefficients: &[f64], t: f64) -> f64 {
+    let square = t * t;
     let (mut even, mut odd) = (0.0, 0.0);
-    for pair in coefficients.chunks_exact(2).rev() {
+    for pair in coefficients.as_chunks::<2>().0.iter().rev() {
         even = even * square + pair[0];
         odd = odd * square + pair[1];
     }
-    eta * (even + eta * odd)
+    even + t * odd
 }
 
 #[cfg(test)]

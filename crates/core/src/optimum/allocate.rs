@@ -1,13 +1,13 @@
 use rayon::prelude::*;
 
 use super::candidate::{Candidate, Visit};
-use super::price::{self, Found};
+use super::price::{self, EXACT, Found, Guess, ROUGH};
 use crate::math::sum::Sum;
 
 /// Work is cut into pieces of this many candidates whatever the number of threads, so that sums do not depend on it.
 const PIECE: usize = 4096;
 /// The first guess of the price comes from about this many candidates.
-const SAMPLE: usize = 16_384;
+const SAMPLE: usize = 4096;
 
 /// What the optimum gives to everyone.
 #[derive(Clone, Debug)]
@@ -60,20 +60,19 @@ impl Totals {
 /// # Errors
 /// If the minimum rates alone exceed the budget.
 pub fn allocate<C: Candidate>(candidates: &[C], budget: f64) -> Result<Allocation, Infeasible> {
-    let needed = bound_total(candidates, |(least, _)| least);
+    let needed = bound_total(candidates, |candidate| candidate.bounds().0);
     if needed > budget {
         return Err(Infeasible { needed, budget });
     }
     let ceiling = candidates.par_iter().map(Candidate::ceiling).reduce(|| 0.0, f64::max).min(f64::MAX);
-    let useful = |c: &C| if c.ceiling() > 0.0 { c.bounds().1 } else { c.bounds().0 };
-    let usable: Sum = candidates.iter().map(useful).collect();
+    let usable = bound_total(candidates, |c| if c.ceiling() > 0.0 { c.bounds().1 } else { c.bounds().0 });
     // Nothing gains from another fetch, or every one has all it may get.
-    if ceiling == 0.0 || usable.get() <= budget {
+    if ceiling == 0.0 || usable <= budget {
         return Ok(at_price(candidates, 0.0));
     }
     let mut hints = vec![C::Hint::default(); candidates.len()];
     let guess = guess(candidates, budget, (ceiling, needed));
-    let found = price::find(budget, (ceiling, needed), guess, |price| totals(candidates, &mut hints, price).rate);
+    let found = price::find(budget, EXACT, (ceiling, needed), guess, |price| total_rate(candidates, &mut hints, price));
     Ok(finish(candidates, hints, found))
 }
 
@@ -82,7 +81,7 @@ pub fn allocate<C: Candidate>(candidates: &[C], budget: f64) -> Result<Allocatio
 /// A price of 0 gives every candidate its greatest rate, if it has one and gains anything by it.
 pub fn at_price<C: Candidate>(candidates: &[C], price: f64) -> Allocation {
     let hints = vec![C::Hint::default(); candidates.len()];
-    finish(candidates, hints, Found { low: price, high: price, share_of_low: 1.0 })
+    finish(candidates, hints, Found { low: price, high: price, share_of_low: 1.0, slope: 0.0 })
 }
 
 fn finish<C: Candidate>(candidates: &[C], mut hints: Vec<C::Hint>, found: Found) -> Allocation {
@@ -109,6 +108,19 @@ fn finish<C: Candidate>(candidates: &[C], mut hints: Vec<C::Hint>, found: Found)
     }
 }
 
+/// One pass that only adds up the rates, which is what a search for the price needs.
+fn total_rate<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], price: f64) -> f64 {
+    let pieces: Vec<f64> = candidates
+        .par_chunks(PIECE)
+        .zip(hints.par_chunks_mut(PIECE))
+        .map(|(candidates, hints)| {
+            let rates = candidates.iter().zip(hints).map(|(candidate, hint)| candidate.visit(price, hint).rate);
+            rates.collect::<Sum>().get()
+        })
+        .collect();
+    pieces.into_iter().collect::<Sum>().get()
+}
+
 /// One pass: the sums at this price.
 pub(super) fn totals<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], price: f64) -> Totals {
     reduce(candidates.par_chunks(PIECE).zip(hints.par_chunks_mut(PIECE)).map(|(candidates, hints)| {
@@ -122,9 +134,9 @@ pub(super) fn totals<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], pric
 }
 
 /// The price for every k-th candidate with their part of the budget.
-fn guess<C: Candidate>(candidates: &[C], budget: f64, ceiling: (f64, f64)) -> f64 {
+fn guess<C: Candidate>(candidates: &[C], budget: f64, ceiling: (f64, f64)) -> Guess {
     // Without a sample, a price in the range where pages live.
-    let blind = ceiling.0 * 0.1;
+    let blind = Guess::blind(ceiling.0 * 0.1);
     let stride = candidates.len() / SAMPLE;
     if stride < 2 {
         return blind;
@@ -132,15 +144,17 @@ fn guess<C: Candidate>(candidates: &[C], budget: f64, ceiling: (f64, f64)) -> f6
     let sample: Vec<&C> = candidates.iter().step_by(stride).collect();
     let mut hints = vec![C::Hint::default(); sample.len()];
     let part = sample.len() as f64 / candidates.len() as f64;
-    let found = price::find(budget * part, (ceiling.0, ceiling.1 * part), blind, |price| {
+    let found = price::find(budget * part, ROUGH, (ceiling.0, ceiling.1 * part), blind, |price| {
         let sums = sample.iter().zip(&mut hints).map(|(candidate, hint)| candidate.visit(price, hint).rate);
         sums.collect::<Sum>().get()
     });
-    found.low
+    Guess { price: found.low, slope: found.slope }
 }
 
-fn bound_total<C: Candidate>(candidates: &[C], bound: impl Fn((f64, f64)) -> f64) -> f64 {
-    candidates.iter().map(|candidate| bound(candidate.bounds())).collect::<Sum>().get()
+fn bound_total<C: Candidate>(candidates: &[C], bound: impl Fn(&C) -> f64 + Sync) -> f64 {
+    let piece = |candidates: &[C]| candidates.iter().map(&bound).collect::<Sum>().get();
+    let pieces: Vec<f64> = candidates.par_chunks(PIECE).map(piece).collect();
+    pieces.into_iter().collect::<Sum>().get()
 }
 
 #[derive(Clone, Copy, Default)]

@@ -1,6 +1,6 @@
 use super::allocate::totals;
 use super::candidate::Candidate;
-use super::price;
+use super::price::{self, Guess};
 
 /// One point of the curve of freshness against budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub fn rate_for_freshness<C: Candidate>(
     }
     // The fresh share per stale share falls with the price, and goes with 1/√price as rates do.
     let odds = |freshness: f64| 1.0 / (1.0 - freshness);
-    let found = price::find(odds(freshness), (ceiling, odds(least.freshness)), 0.1 * ceiling, |price| {
+    let found = price::find(odds(freshness), 1e-9, (ceiling, odds(least.freshness)), Guess::blind(0.1 * ceiling), |price| {
         odds(at(price).freshness)
     });
     Some(at(found.low))
