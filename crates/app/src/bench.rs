@@ -47,7 +47,10 @@ fn states(mean: f64) -> Vec<State> {
 }
 
 fn write_values(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "Crawl values, from a belief, over the signals paper's distribution of pages (ns each, one thread)")?;
+    writeln!(
+        out,
+        "Crawl values, from a belief, over the signals paper's distribution of pages (ns each, one thread)"
+    )?;
     writeln!(out, "  {:<24} {:>10} {:>10} {:>10} {:>12}", "mean wait", "1", "10", "100", "inverse (10)")?;
     let cases = [1.0, 10.0, 100.0].map(states);
     let terms = |j| NonZeroU32::new(j).map(ValueFunction::Approximate);
@@ -99,7 +102,11 @@ fn time_each<T>(items: &[T], mut work: impl FnMut(&T) -> f64) -> f64 {
 
 fn write_optimum(out: &mut dyn Write, quick: bool) -> io::Result<()> {
     writeln!(out, "\nThe continuous optimum, budget = pages/10 ({} threads)", rayon::current_num_threads())?;
-    writeln!(out, "  {:<24} {:>12} {:>10} {:>12} {:>14}", "", "pages", "seconds", "ns a page", "peak memory MB")?;
+    writeln!(
+        out,
+        "  {:<24} {:>12} {:>10} {:>12} {:>14}",
+        "", "pages", "seconds", "ns a page", "peak memory MB"
+    )?;
     let largest = if quick { 1_000_000 } else { 10_000_000 };
     for count in [100_000, 1_000_000, 10_000_000].into_iter().filter(|count| *count <= largest) {
         write_optimum_row(out, "without signals", count, Page::of)?;

@@ -22,9 +22,9 @@ pub(crate) enum Command {
     Bench(BenchArgs),
 }
 
-/// Rates are per one unit of time, whichever you like, as long as it is the same everywhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Rates are per one unit of time, whichever you like, as long as it is the same everywhere.
 Files are CSV with a header line, columns in any order, plain or gzip'ed; '-' is standard input.
   pages: page_id, change_rate, importance [, recall, false_rate] [, host] [, min_rate, max_rate]
   hubs:  hub_id, link_rate, profit, decay
@@ -69,7 +69,7 @@ pub(crate) struct OptimumArgs {
     pub(crate) svg: Option<PathBuf>,
 
     /// Charge for the links of every hub, visited or not, as the ephemeral-content paper does
-    #[arg(long, requires = "hubs")]
+    #[arg(long, requires = "hubs", conflicts_with = "pages")]
     pub(crate) every_hub: bool,
 
     /// Write each page's rate, interval and freshness as CSV (gzip'ed if the name ends in .gz; '-' is standard output)

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use refrain_core::optimum::Allocation;
+use refrain_core::optimum::{Allocation, Candidate, Page};
 use refrain_core::page::Belief;
 
 use crate::chart::{percent, short};
 use crate::failure::Failure;
-use crate::input::Pages;
+use crate::input::{Pages, Signals};
 use crate::optimum::{Goal, Problem, Sweep, write_spread};
 use crate::output::to_stdout;
 use crate::synthetic::Synthetic;
@@ -37,31 +37,34 @@ pub(crate) fn run() -> Result<(), Failure> {
 /// time, and two in five announce their changes, more or less honestly.
 fn collection() -> Pages {
     let mut random = Synthetic::new(SEED);
-    let mut pages = Pages { has_signals: true, ..Pages::default() };
+    let (mut pages, mut signals) = (Pages::default(), Vec::new());
     for rank in 1..=PAGES {
         let change_rate = random.log_uniform(1.0 / 120.0, 12.0);
         let importance = f64::from(rank).powf(-0.8);
         let announces = random.uniform() < 0.4;
         let (recall, precision) = (0.3 + 0.7 * random.uniform(), 0.2 + 0.8 * random.uniform());
-        let page = Belief::new(change_rate, importance)
-            .and_then(|page| if announces { page.with_precision_recall(precision, recall) } else { Ok(page) });
+        let page = Belief::new(change_rate, importance).and_then(|page| {
+            if announces { page.with_precision_recall(precision, recall) } else { Ok(page) }
+        });
         if let Ok(page) = page {
-            pages.beliefs.push(page);
+            pages.pages.push(Page::of(&page));
+            signals.push(Signals { recall: page.recall(), false_rate: page.false_rate() });
             pages.ids.push(&format!("page-{rank}"), u64::from(rank) + 1);
         }
     }
+    pages.signals = Some(signals);
     pages
 }
 
 fn write_story(out: &mut dyn Write, pages: &Pages, best: &Allocation, deaf: &Allocation) -> io::Result<()> {
-    let changes: f64 = pages.beliefs.iter().map(Belief::change_rate).sum();
+    let changes: f64 = pages.pages.iter().map(Page::change_rate).sum();
     writeln!(
         out,
         "A made-up collection: {PAGES} pages that change {} times a day in all, and a budget of {} fetches a day.\n",
         short(changes),
         short(BUDGET)
     )?;
-    let uniform = uniform_freshness(&pages.beliefs);
+    let uniform = uniform_freshness(&pages.pages);
     writeln!(out, "Requests that find a fresh copy")?;
     writeln!(out, "  every page equally often        {:>7}", percent(uniform))?;
     writeln!(out, "  the best without signals        {:>7}", percent(deaf.freshness))?;
@@ -71,17 +74,13 @@ fn write_story(out: &mut dyn Write, pages: &Pages, best: &Allocation, deaf: &All
         "The last fetch worth making earns {} fresh requests; pages that change too fast for that are left alone.\n",
         short(best.price)
     )?;
-    write_spread(out, &pages.beliefs, &best.visits)?;
+    write_spread(out, &pages.pages, &best.visits)?;
     writeln!(out, "  (days)\n")
 }
 
 /// What every page gets if all are fetched equally often.
-fn uniform_freshness(beliefs: &[Belief]) -> f64 {
-    let every = beliefs.len() as f64 / BUDGET;
-    let fresh = |page: &Belief| {
-        let x = page.change_rate() * every;
-        page.importance() * -(-x).exp_m1() / x
-    };
-    let weight: f64 = beliefs.iter().map(Belief::importance).sum();
-    beliefs.iter().map(fresh).sum::<f64>() / weight
+fn uniform_freshness(pages: &[Page]) -> f64 {
+    let rate = BUDGET / pages.len() as f64;
+    let fresh: f64 = pages.iter().map(|page| page.importance() * page.at_rate(rate).freshness).sum();
+    fresh / pages.iter().map(Page::importance).sum::<f64>()
 }

@@ -41,7 +41,11 @@ pub enum BeliefError {
 
 fn rate(name: &'static str, value: f64) -> Result<f64, BeliefError> {
     // Adding 0.0 turns -0.0 into 0.0, so that 1/x is never -inf.
-    if value.is_finite() && value >= 0.0 { Ok(value + 0.0) } else { Err(BeliefError::NotARate { name, value }) }
+    if value.is_finite() && value >= 0.0 {
+        Ok(value + 0.0)
+    } else {
+        Err(BeliefError::NotARate { name, value })
+    }
 }
 
 fn share(name: &'static str, value: f64) -> Result<f64, BeliefError> {

@@ -114,7 +114,8 @@ impl Add for Span {
 /// The span in its most natural unit, for people: `350ms`, `2.5h`, `12d`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(f64, &str); 5] = [(86_400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s"), (1e-3, "ms")];
+        const UNITS: [(f64, &str); 5] =
+            [(86_400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s"), (1e-3, "ms")];
         let secs = self.as_secs();
         let (size, name) = UNITS.into_iter().find(|(size, _)| secs >= *size).unwrap_or((1e-9, "ns"));
         let tenths = (secs / size * 10.0).round() / 10.0;

@@ -25,7 +25,8 @@ fn crawl_values() {
         let belief = Belief::new(f("Delta"), 1.0).unwrap().with_signals(f("lam"), f("nu")).unwrap();
         let approximate = |terms| GreedyNcis::approximate(&belief, NonZeroU32::new(terms).unwrap());
         let what = point.to_string();
-        let check = |value: &dyn CrawlValue, key: &str| close(value.value(elapsed, signals), f(key), 1e-10, &what);
+        let check =
+            |value: &dyn CrawlValue, key: &str| close(value.value(elapsed, signals), f(key), 1e-10, &what);
         check(&Greedy::new(&belief), "V_greedy");
         check(&GreedyCis::new(&belief), "V_cis");
         check(&GreedyNcis::new(&belief), "V_ncis");
@@ -95,8 +96,12 @@ fn optimum_with_signals() {
 #[test]
 fn low_discrepancy_schedule() {
     let Small { golden, .. } = small();
-    let picks: Vec<usize> =
-        golden["LDS"]["picks"].as_array().unwrap().iter().map(|pick| pick.as_u64().unwrap() as usize).collect();
+    let picks: Vec<usize> = golden["LDS"]["picks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pick| pick.as_u64().unwrap() as usize)
+        .collect();
     let rates = numbers(&golden["baseline"]["xi"]);
     let found: Vec<usize> = LowDiscrepancy::new(&rates).unwrap().take(picks.len()).collect();
     assert_eq!(found, picks);

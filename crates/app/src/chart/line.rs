@@ -17,7 +17,8 @@ impl LineChart {
     /// Draws the curves; the first as a full line, others dotted. A `mark` on the x axis is drawn as an upright line.
     pub(crate) fn draw(&self, series: &[Series], mark: Option<f64>) -> String {
         let xs = series.iter().flat_map(|s| &s.points).map(|(x, _)| *x).chain(mark).filter(|x| *x > 0.0);
-        let (low, high) = xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+        let (low, high) =
+            xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
         if !(high > low) {
             return String::new();
         }
@@ -35,7 +36,7 @@ impl LineChart {
                 for step in 0..=steps {
                     let t = step as f64 / steps as f64;
                     let x = a + (t * (b - a) as f64).round() as usize;
-                    if index == 0 || x % 4 == 0 {
+                    if index == 0 || x.is_multiple_of(4) {
                         dot(x, row(ya + t * (yb - ya)));
                     }
                 }
@@ -51,9 +52,10 @@ impl LineChart {
         let mut text = String::new();
         for (index, line) in cells.iter().enumerate() {
             let y = 1.0 - index as f64 / (self.height - 1).max(1) as f64;
-            let labelled = index % 3 == 0 || index + 1 == self.height;
+            let labelled = index.is_multiple_of(3) || index + 1 == self.height;
             let label = if labelled { format!("{:>4.0} %", 100.0 * y) } else { " ".repeat(6) };
-            let drawn: String = line.iter().map(|bits| char::from_u32(0x2800 + u32::from(*bits)).unwrap_or(' ')).collect();
+            let drawn: String =
+                line.iter().map(|bits| char::from_u32(0x2800 + u32::from(*bits)).unwrap_or(' ')).collect();
             text.push_str(&format!("{label} ┤{}\n", drawn.trim_end_matches('\u{2800}')));
         }
         text.push_str(&format!("{}└{}\n", " ".repeat(7), "─".repeat(self.width)));
@@ -61,7 +63,12 @@ impl LineChart {
         let middle = short((low * high).sqrt());
         let room = self.width.saturating_sub(left.len() + right.len() + middle.len());
         let (before, after) = (room / 2, room - room / 2);
-        text.push_str(&format!("{}{left}{}{middle}{}{right}\n", " ".repeat(8), " ".repeat(before), " ".repeat(after)));
+        text.push_str(&format!(
+            "{}{left}{}{middle}{}{right}\n",
+            " ".repeat(8),
+            " ".repeat(before),
+            " ".repeat(after)
+        ));
         text.push_str(&format!("{}{:^width$}\n", " ".repeat(8), self.x_label, width = self.width));
         text
     }

@@ -1,5 +1,7 @@
 //! Millions of names, kept as one piece of text.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -41,21 +43,18 @@ impl Ids {
 
     /// The first name that came twice, with its two lines.
     pub(super) fn duplicate(&self) -> Option<(&str, u64, u64)> {
-        let mut hashes: Vec<(u64, u32)> = (0..self.len())
-            .into_par_iter()
-            .map(|index| (xxh3_64(self.get(index).as_bytes()), index as u32))
-            .collect();
+        let hash = |index: usize| xxh3_64(self.get(index).as_bytes());
+        let mut hashes: Vec<u64> = (0..self.len()).into_par_iter().map(hash).collect();
         hashes.par_sort_unstable();
-        // Equal hashes are neighbours, in the order of their lines; nearly always they are equal names.
-        let same_hash = hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1);
-        let repeats = same_hash.flat_map(|run| {
-            let again = |&(_, later): &(u64, u32)| {
-                let first = run.iter().find(|(_, first)| self.get(*first as usize) == self.get(later as usize))?;
-                (first.1 < later).then_some((first.1, later))
-            };
-            run.iter().filter_map(again)
-        });
-        let (first, later) = repeats.min_by_key(|(_, later)| *later)?;
-        Some((self.get(later as usize), self.line(first as usize), self.line(later as usize)))
+        if hashes.windows(2).all(|pair| pair[0] != pair[1]) {
+            return None;
+        }
+        drop(hashes);
+        // Some hash came twice, so most likely a name did: look again, more slowly, for the first.
+        let mut seen = HashMap::new();
+        (0..self.len()).find_map(|later| {
+            let name = self.get(later);
+            seen.insert(name, later).map(|first| (name, self.line(first), self.line(later)))
+        })
     }
 }

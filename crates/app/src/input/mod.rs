@@ -11,5 +11,5 @@ mod table;
 
 pub(crate) use hubs::Hubs;
 pub(crate) use ids::Ids;
-pub(crate) use pages::{Hosts, Pages};
+pub(crate) use pages::{Hosts, Pages, Signals};
 pub(crate) use table::csv_field;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use refrain_core::page::Belief;
+use refrain_core::optimum::{Candidate, Page};
+use refrain_core::page::{Belief, BeliefError};
 
 use super::ids::Ids;
 use super::table::{Columns, Row, Table};
@@ -30,12 +31,27 @@ const A_CAP: &str = "a number that is not negative (or nothing: no maximum)";
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     pub(crate) ids: Ids,
-    pub(crate) beliefs: Vec<Belief>,
+    pub(crate) pages: Vec<Page>,
+    /// How good each page's signals are, if the file says so.
+    pub(crate) signals: Option<Vec<Signals>>,
     /// Least and greatest rate of each page, if the file says so.
     pub(crate) bounds: Option<Vec<(f64, f64)>>,
-    /// Whether the file tells how good each page's signals are.
-    pub(crate) has_signals: bool,
     pub(crate) hosts: Option<Hosts>,
+}
+
+/// How good a page's signals are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signals {
+    pub(crate) recall: f64,
+    pub(crate) false_rate: f64,
+}
+
+impl Signals {
+    /// Everything that is believed about a page with these signals, its importance times `factor`.
+    pub(crate) fn belief(self, page: &Page, factor: f64) -> Result<Belief, BeliefError> {
+        Belief::new(page.change_rate(), factor * page.importance())?
+            .with_signals(self.recall, self.false_rate)
+    }
 }
 
 /// Which host each page is on.
@@ -48,15 +64,12 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     fn push(&mut self, name: &str) {
-        let number = match self.numbers.get(name) {
-            Some(number) => *number,
-            None => {
-                let number = self.names.len() as u32;
-                self.names.push(name.to_owned());
-                self.numbers.insert(name.to_owned(), number);
-                number
-            }
-        };
+        let number = self.numbers.get(name).copied().unwrap_or_else(|| {
+            let number = self.names.len() as u32;
+            self.names.push(name.to_owned());
+            self.numbers.insert(name.to_owned(), number);
+            number
+        });
         self.of_page.push(number);
     }
 }
@@ -66,13 +79,14 @@ impl Pages {
         let mut table = Table::open(path, COLUMNS)?;
         let has_signals = table.has(RECALL);
         if has_signals != table.has(FALSE_RATE) {
-            let (there, missing) = if has_signals { ("recall", "false_rate") } else { ("false_rate", "recall") };
+            let (there, missing) =
+                if has_signals { ("recall", "false_rate") } else { ("false_rate", "recall") };
             return Err(table.complain(format!(
                 "line 1: the column {there} is there, but {missing} is missing; expected both or neither"
             )));
         }
         let mut pages = Self {
-            has_signals,
+            signals: has_signals.then(Vec::new),
             bounds: (table.has(MIN_RATE) || table.has(MAX_RATE)).then(Vec::new),
             hosts: table.has(HOST).then(Hosts::default),
             ..Self::default()
@@ -80,8 +94,10 @@ impl Pages {
         while let Some(row) = table.next_row()? {
             pages.push(&row)?;
         }
-        if pages.beliefs.is_empty() {
-            return Err(table.complain("there is a header, but no pages; expected at least one line after it"));
+        if pages.pages.is_empty() {
+            return Err(
+                table.complain("there is a header, but no pages; expected at least one line after it")
+            );
         }
         if let Some((id, first, again)) = pages.ids.duplicate() {
             return Err(table.complain(format!(
@@ -92,18 +108,15 @@ impl Pages {
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), Failure> {
-        let belief = Belief::new(rate(row, CHANGE_RATE)?, rate(row, IMPORTANCE)?);
-        let belief = if self.has_signals {
+        let page = Page::new(rate(row, CHANGE_RATE)?, rate(row, IMPORTANCE)?);
+        self.pages.push(page.map_err(|why| row.complain(CHANGE_RATE, why))?);
+        if let Some(signals) = &mut self.signals {
             let recall = row.number(RECALL, A_SHARE)?;
             if !(0.0..=1.0).contains(&recall) {
                 return Err(row.not_what_was_expected(RECALL, A_SHARE));
             }
-            let false_rate = rate(row, FALSE_RATE)?;
-            belief.and_then(|belief| belief.with_signals(recall, false_rate))
-        } else {
-            belief
-        };
-        self.beliefs.push(belief.map_err(|why| row.complain(CHANGE_RATE, why))?);
+            signals.push(Signals { recall, false_rate: rate(row, FALSE_RATE)? });
+        }
         if let Some(bounds) = &mut self.bounds {
             bounds.push(read_bounds(row)?);
         }
@@ -117,7 +130,11 @@ impl Pages {
 
 fn rate(row: &Row<'_>, column: usize) -> Result<f64, Failure> {
     let number = row.number(column, A_RATE)?;
-    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err(row.not_what_was_expected(column, A_RATE)) }
+    if number.is_finite() && number >= 0.0 {
+        Ok(number)
+    } else {
+        Err(row.not_what_was_expected(column, A_RATE))
+    }
 }
 
 /// An empty field is no bound.

@@ -60,7 +60,8 @@ impl Table {
             (0..fields.len()).map(|i| String::from_utf8_lossy(fields.get(i)).trim().to_owned()).collect();
         let mut places = Vec::new();
         for (index, column) in columns.required.iter().chain(columns.optional).enumerate() {
-            let mut found = header.iter().enumerate().filter(|(_, name)| name == column).map(|(place, _)| place);
+            let mut found =
+                header.iter().enumerate().filter(|(_, name)| name == column).map(|(place, _)| place);
             let place = found.next();
             if found.next().is_some() {
                 return Err(Failure::input(format!("{name}: line 1: the column {column} appears twice")));

@@ -87,7 +87,14 @@ fn write_csv(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     writeln!(out, "hub_id,open,rate,interval,profit")?;
     for hub in &report.hubs {
         let interval = hub.interval.map_or(String::new(), |interval| interval.to_string());
-        writeln!(out, "{},{},{},{interval},{}", csv_field(hub.hub_id), u8::from(hub.open), hub.rate, hub.profit)?;
+        writeln!(
+            out,
+            "{},{},{},{interval},{}",
+            csv_field(hub.hub_id),
+            u8::from(hub.open),
+            hub.rate,
+            hub.profit
+        )?;
     }
     Ok(())
 }
@@ -98,9 +105,25 @@ fn write_summary(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     let share = |of: f64| if of > 0.0 { percent(report.profit / of) } else { "all".to_owned() };
     let visits: f64 = report.hubs.iter().map(|hub| hub.rate).sum();
     writeln!(out, "{} hubs, {} of them visited\n", grouped(report.hubs.len()), grouped(open))?;
-    writeln!(out, "  profit     {:>10}  per unit of time: {} of what instant fetches would earn", short(report.profit), share(report.upper_bound))?;
-    writeln!(out, "  bound      {:>10}  no choice within the budget earns more: {} reached", short(report.dual_bound), share(report.dual_bound))?;
-    writeln!(out, "  rate       {:>10}  fetches per unit of time: {} visits, {} links", short(report.rate), short(visits), short(report.rate - visits))?;
+    writeln!(
+        out,
+        "  profit     {:>10}  per unit of time: {} of what instant fetches would earn",
+        short(report.profit),
+        share(report.upper_bound)
+    )?;
+    writeln!(
+        out,
+        "  bound      {:>10}  no choice within the budget earns more: {} reached",
+        short(report.dual_bound),
+        share(report.dual_bound)
+    )?;
+    writeln!(
+        out,
+        "  rate       {:>10}  fetches per unit of time: {} visits, {} links",
+        short(report.rate),
+        short(visits),
+        short(report.rate - visits)
+    )?;
     writeln!(out, "  price      {:>10}  what the last visit worth making earns\n", short(report.price))?;
     let mut order: Vec<&HubLine<'_>> = report.hubs.iter().filter(|hub| hub.open).collect();
     order.sort_by(|a, b| b.profit.total_cmp(&a.profit));
@@ -108,7 +131,13 @@ fn write_summary(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     writeln!(out, "  {:<24} {:>12}  {:<20} {:>12}", "hub", "visited every", "profit", "")?;
     for hub in order.iter().take(SHOWN) {
         let every = hub.interval.map_or("once".to_owned(), short);
-        writeln!(out, "  {:<24} {every:>12}  {} {:>12}", hub.hub_id, bar(hub.profit / largest, 20), short(hub.profit))?;
+        writeln!(
+            out,
+            "  {:<24} {every:>12}  {} {:>12}",
+            hub.hub_id,
+            bar(hub.profit / largest, 20),
+            short(hub.profit)
+        )?;
     }
     if order.len() > SHOWN {
         writeln!(out, "  … and {} more; --csv FILE or --json has all", grouped(order.len() - SHOWN))?;

@@ -31,7 +31,13 @@ pub(super) fn write_json(
     optimum: &Allocation,
     extra: &[(&str, f64)],
 ) -> io::Result<()> {
-    write!(out, "{{\"price\":{},\"freshness\":{},\"rate\":{}", number(optimum.price), optimum.freshness, number(optimum.rate))?;
+    write!(
+        out,
+        "{{\"price\":{},\"freshness\":{},\"rate\":{}",
+        number(optimum.price),
+        optimum.freshness,
+        number(optimum.rate)
+    )?;
     for (name, value) in extra {
         write!(out, ",\"{name}\":{}", number(*value))?;
     }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use refrain_core::optimum::{Allocation, Candidate};
+
 use super::problem::{Goal, Problem};
 use super::summary::Summary;
 use super::{machine, sweep};
@@ -27,7 +29,7 @@ pub(super) fn run(args: &OptimumArgs, path: &Path) -> Result<(), Failure> {
     let reading = Stopwatch::start();
     let pages = Pages::read(path)?;
     let read_in = reading.elapsed();
-    let with_signals = pages.has_signals && !args.no_signals;
+    let with_signals = pages.signals.is_some() && !args.no_signals;
     if args.sweep {
         return sweep::run(args, &pages, with_signals);
     }
@@ -53,11 +55,13 @@ pub(super) fn run(args: &OptimumArgs, path: &Path) -> Result<(), Failure> {
         return to_stdout(|out| machine::write_json(out, &pages.ids, &optimum, &extra));
     }
     if args.csv.as_deref() != Some(Path::new("-")) {
-        let without = if with_signals { Some(Problem::new(&pages, false, stale_cost)?.solve(goal)?) } else { None };
-        let summary = Summary { pages: &pages, optimum: &optimum, without_signals: without.as_ref(), goal, cost };
+        let without =
+            if with_signals { Some(Problem::new(&pages, false, stale_cost)?.solve(goal)?) } else { None };
+        let summary =
+            Summary { pages: &pages, optimum: &optimum, without_signals: without.as_ref(), goal, cost };
         to_stdout(|out| summary.write(out))?;
     }
-    let count = pages.beliefs.len();
+    let count = pages.pages.len();
     let memory = peak_memory_mb().map_or(String::new(), |mb| format!(", {mb} MB at most"));
     eprintln!(
         "{} pages read in {}, solved in {} ({:.0} ns a page) on {} threads{memory}",
@@ -71,9 +75,9 @@ pub(super) fn run(args: &OptimumArgs, path: &Path) -> Result<(), Failure> {
 }
 
 /// Fetches and stale copies together, per unit of time.
-fn total_cost(pages: &Pages, optimum: &refrain_core::optimum::Allocation, fetch: f64, stale: f64) -> f64 {
+fn total_cost(pages: &Pages, optimum: &Allocation, fetch: f64, stale: f64) -> f64 {
     let staleness: f64 = pages
-        .beliefs
+        .pages
         .iter()
         .zip(&optimum.visits)
         .map(|(page, visit)| page.importance() * (1.0 - visit.freshness))

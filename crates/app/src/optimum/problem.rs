@@ -1,10 +1,12 @@
 //! The pages as candidates for the budget, whatever they come with.
 
-use refrain_core::optimum::{Allocation, Bounded, Page, SignalPage, allocate, at_price};
-use refrain_core::page::Belief;
+use std::borrow::Cow;
+
+use refrain_core::optimum::{Allocation, Bounded, Candidate, Page, SignalPage, allocate, at_price};
+use refrain_core::page::BeliefError;
 
 use crate::failure::Failure;
-use crate::input::Pages;
+use crate::input::{Pages, Signals};
 
 /// What is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,8 +18,8 @@ pub(crate) enum Goal {
 }
 
 /// Pages with or without signals, with or without bounds.
-pub(crate) enum Problem {
-    Plain(Vec<Page>),
+pub(crate) enum Problem<'a> {
+    Plain(Cow<'a, [Page]>),
     Signals(Vec<SignalPage>),
     BoundedPlain(Vec<Bounded<Page>>),
     BoundedSignals(Vec<Bounded<SignalPage>>),
@@ -36,30 +38,21 @@ macro_rules! with_candidates {
 }
 pub(super) use with_candidates;
 
-impl Problem {
-    pub(crate) fn new(pages: &Pages, with_signals: bool, stale_cost: f64) -> Result<Self, Failure> {
-        let beliefs = || pages.beliefs.iter();
-        // Importance counts in stale costs; only a product that overflows can fail.
-        let weighted = |belief: &Belief| {
-            Belief::new(belief.change_rate(), belief.importance() * stale_cost)
-                .and_then(|page| page.with_signals(belief.recall(), belief.false_rate()))
-                .map_err(|why| Failure::input(format!("--stale-cost {stale_cost}: too large ({why})")))
-        };
-        let bounded = pages.bounds.as_deref();
-        Ok(match (with_signals, bounded) {
-            (false, None) => Self::Plain(beliefs().map(|b| Ok(Page::of(&weighted(b)?))).collect::<Result<_, _>>()?),
-            (true, None) => {
-                Self::Signals(beliefs().map(|b| Ok(SignalPage::of(&weighted(b)?))).collect::<Result<_, _>>()?)
+impl<'a> Problem<'a> {
+    /// The pages, their signals used or not, their importance counted in stale costs (1 if there are none).
+    pub(crate) fn new(pages: &'a Pages, with_signals: bool, stale_cost: f64) -> Result<Self, Failure> {
+        let signals = pages.signals.as_deref().filter(|_| with_signals);
+        Ok(match (signals, pages.bounds.as_deref()) {
+            (None, None) => Self::Plain(weighted(&pages.pages, stale_cost)?),
+            (None, Some(bounds)) => {
+                let plain = weighted(&pages.pages, stale_cost)?;
+                Self::BoundedPlain(bound(plain.iter().copied(), bounds)?)
             }
-            (false, Some(bounds)) => Self::BoundedPlain(
-                beliefs().zip(bounds).map(|(b, at)| bound(Page::of(&weighted(b)?), *at)).collect::<Result<_, _>>()?,
-            ),
-            (true, Some(bounds)) => Self::BoundedSignals(
-                beliefs()
-                    .zip(bounds)
-                    .map(|(b, at)| bound(SignalPage::of(&weighted(b)?), *at))
-                    .collect::<Result<_, _>>()?,
-            ),
+            (Some(signals), None) => Self::Signals(listening(&pages.pages, signals, stale_cost)?),
+            (Some(signals), Some(bounds)) => {
+                let listening = listening(&pages.pages, signals, stale_cost)?;
+                Self::BoundedSignals(bound(listening.into_iter(), bounds)?)
+            }
         })
     }
 
@@ -73,7 +66,34 @@ impl Problem {
     }
 }
 
-fn bound<C: refrain_core::optimum::Candidate>(page: C, (least, most): (f64, f64)) -> Result<Bounded<C>, Failure> {
-    Bounded::new(page, least, most)
-        .ok_or_else(|| Failure::input(format!("min_rate {least} and max_rate {most} leave no rate between them")))
+fn weighted(pages: &[Page], stale_cost: f64) -> Result<Cow<'_, [Page]>, Failure> {
+    if stale_cost == 1.0 {
+        return Ok(Cow::Borrowed(pages));
+    }
+    let heavier = |page: &Page| Page::new(page.change_rate(), stale_cost * page.importance());
+    let pages = pages.iter().map(heavier).collect::<Result<Vec<_>, _>>();
+    pages.map(Cow::Owned).map_err(|why| too_much(stale_cost, why))
+}
+
+fn listening(pages: &[Page], signals: &[Signals], stale_cost: f64) -> Result<Vec<SignalPage>, Failure> {
+    let beliefs = pages.iter().zip(signals).map(|(page, signals)| signals.belief(page, stale_cost));
+    let pages = beliefs.map(|belief| belief.map(|belief| SignalPage::of(&belief))).collect::<Result<_, _>>();
+    pages.map_err(|why| too_much(stale_cost, why))
+}
+
+/// The numbers are usable as they are; only a product with the cost may not be.
+fn too_much(stale_cost: f64, why: BeliefError) -> Failure {
+    Failure::input(format!("--stale-cost {stale_cost}: too large for these pages: {why}"))
+}
+
+fn bound<C: Candidate>(
+    pages: impl Iterator<Item = C>,
+    bounds: &[(f64, f64)],
+) -> Result<Vec<Bounded<C>>, Failure> {
+    let bounded = pages.zip(bounds).map(|(page, (least, most))| {
+        Bounded::new(page, *least, *most).ok_or_else(|| {
+            Failure::input(format!("min_rate {least} and max_rate {most} leave no rate between them"))
+        })
+    });
+    bounded.collect()
 }

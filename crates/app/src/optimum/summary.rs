@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use refrain_core::optimum::{Allocation, Visit};
-use refrain_core::page::Belief;
+use refrain_core::optimum::{Allocation, Candidate, Page, Visit};
 
 use super::problem::Goal;
 use crate::chart::{bar, grouped, percent, short};
@@ -22,16 +21,20 @@ pub(super) struct Summary<'a> {
 impl Summary<'_> {
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { pages, optimum, .. } = *self;
-        let signals = match (self.without_signals, pages.has_signals) {
+        let signals = match (self.without_signals, pages.signals.is_some()) {
             (Some(_), _) => ", with signals",
             (None, true) => ", signals ignored",
             (None, false) => "",
         };
-        writeln!(out, "{} pages{signals}\n", grouped(pages.beliefs.len()))?;
-        let compared = self.without_signals.map_or(String::new(), |without| {
-            format!(" (without signals {})", percent(without.freshness))
-        });
-        writeln!(out, "  freshness  {:>10}  of requests find a fresh copy{compared}", percent(optimum.freshness))?;
+        writeln!(out, "{} pages{signals}\n", grouped(pages.pages.len()))?;
+        let compared = self
+            .without_signals
+            .map_or(String::new(), |without| format!(" (without signals {})", percent(without.freshness)));
+        writeln!(
+            out,
+            "  freshness  {:>10}  of requests find a fresh copy{compared}",
+            percent(optimum.freshness)
+        )?;
         let spent = match self.goal {
             Goal::Budget(rate) if optimum.rate < rate * (1.0 - 1e-6) => {
                 format!("of {} fetches per unit of time: more would gain nothing", short(rate))
@@ -39,12 +42,20 @@ impl Summary<'_> {
             _ => "fetches per unit of time".to_owned(),
         };
         writeln!(out, "  rate       {:>10}  {spent}", short(optimum.rate))?;
-        writeln!(out, "  price      {:>10}  what the last fetch worth making is worth", short(optimum.price))?;
+        writeln!(
+            out,
+            "  price      {:>10}  what the last fetch worth making is worth",
+            short(optimum.price)
+        )?;
         if let Some(cost) = self.cost {
-            writeln!(out, "  cost       {:>10}  per unit of time, fetches and stale copies together", short(cost))?;
+            writeln!(
+                out,
+                "  cost       {:>10}  per unit of time, fetches and stale copies together",
+                short(cost)
+            )?;
         }
         writeln!(out)?;
-        write_spread(out, &pages.beliefs, &optimum.visits)?;
+        write_spread(out, &pages.pages, &optimum.visits)?;
         if let Some(hosts) = &pages.hosts {
             write_hosts(out, hosts, &optimum.visits)?;
         }
@@ -69,21 +80,21 @@ const GROUPS: usize = 8;
 const SAMPLE: usize = 20_000;
 
 /// A chart of how the budget is spread over pages that change often and pages that change rarely.
-pub(crate) fn write_spread(out: &mut dyn Write, beliefs: &[Belief], visits: &[Visit]) -> io::Result<()> {
-    let borders = borders(beliefs);
+pub(crate) fn write_spread(out: &mut dyn Write, pages: &[Page], visits: &[Visit]) -> io::Result<()> {
+    let borders = borders(pages);
     let mut groups = vec![Group::default(); borders.len() + 1];
     let mut still = Group::default();
-    for (belief, visit) in beliefs.iter().zip(visits) {
-        let change = belief.change_rate();
+    for (page, visit) in pages.iter().zip(visits) {
+        let change = page.change_rate();
         let group = if change == 0.0 {
             &mut still
         } else {
             &mut groups[borders.partition_point(|border| change < *border)]
         };
         group.pages += 1;
-        group.importance += belief.importance();
+        group.importance += page.importance();
         group.rate += visit.rate;
-        group.fresh += belief.importance() * visit.freshness;
+        group.fresh += page.importance() * visit.freshness;
         group.plain_fresh += visit.freshness;
         group.never += usize::from(visit.rate == 0.0);
     }
@@ -120,12 +131,13 @@ pub(crate) fn write_spread(out: &mut dyn Write, beliefs: &[Belief], visits: &[Vi
 }
 
 /// Change rates, falling, that part the pages into groups of about the same size.
-fn borders(beliefs: &[Belief]) -> Vec<f64> {
-    let stride = (beliefs.len() / SAMPLE).max(1);
-    let changing = beliefs.iter().step_by(stride).map(Belief::change_rate).filter(|rate| *rate > 0.0);
+fn borders(pages: &[Page]) -> Vec<f64> {
+    let stride = (pages.len() / SAMPLE).max(1);
+    let changing = pages.iter().step_by(stride).map(Page::change_rate).filter(|rate| *rate > 0.0);
     let mut sample: Vec<f64> = changing.collect();
     sample.sort_by(|a, b| b.total_cmp(a));
-    let mut borders: Vec<f64> = (1..GROUPS).filter_map(|k| sample.get(k * sample.len() / GROUPS).copied()).collect();
+    let mut borders: Vec<f64> =
+        (1..GROUPS).filter_map(|k| sample.get(k * sample.len() / GROUPS).copied()).collect();
     borders.dedup();
     // Nothing is faster than the fastest.
     if borders.first() == sample.first() && !borders.is_empty() {
@@ -141,7 +153,11 @@ fn labels(borders: &[f64]) -> Vec<String> {
         return vec!["any time".to_owned()];
     };
     let between = borders.windows(2).map(|pair| format!("{} – {}", time(&pair[0]), time(&pair[1])));
-    [format!("up to {}", time(first))].into_iter().chain(between).chain([format!("over {}", time(last))]).collect()
+    [format!("up to {}", time(first))]
+        .into_iter()
+        .chain(between)
+        .chain([format!("over {}", time(last))])
+        .collect()
 }
 
 /// The hosts that get the most fetches.
@@ -160,7 +176,14 @@ fn write_hosts(out: &mut dyn Write, hosts: &Hosts, visits: &[Visit]) -> io::Resu
     for host in order.into_iter().take(SHOWN) {
         let (rate, pages) = rates[host];
         let share = if total > 0.0 { rate / total } else { 0.0 };
-        writeln!(out, "  {:<31} {:>11} pages {:>12} per unit of time  {:>7}", hosts.names[host], grouped(pages), short(rate), percent(share))?;
+        writeln!(
+            out,
+            "  {:<31} {:>11} pages {:>12} per unit of time  {:>7}",
+            hosts.names[host],
+            grouped(pages),
+            short(rate),
+            percent(share)
+        )?;
     }
     Ok(())
 }

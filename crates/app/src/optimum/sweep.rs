@@ -93,7 +93,11 @@ impl Sweep {
 
     fn series(&self) -> Vec<Series> {
         let to_series = |name, points: &[CurvePoint]| {
-            let points = points.iter().filter(|p| p.rate > 0.0 && p.freshness >= SHOWN_FROM).map(|p| (p.rate, p.freshness)).collect();
+            let points = points
+                .iter()
+                .filter(|p| p.rate > 0.0 && p.freshness >= SHOWN_FROM)
+                .map(|p| (p.rate, p.freshness))
+                .collect();
             Series { name, points }
         };
         let main = if self.without_signals.is_some() { "with signals" } else { "freshness" };
@@ -108,13 +112,22 @@ impl Sweep {
         writeln!(out, "Freshness for a budget{dotted}\n")?;
         let drawn = chart.draw(&self.series(), self.rate);
         if drawn.is_empty() {
-            return writeln!(out, "No page gains anything from a fetch: all change rates or importances are 0.");
+            return writeln!(
+                out,
+                "No page gains anything from a fetch: all change rates or importances are 0."
+            );
         }
         writeln!(out, "{drawn}")?;
         writeln!(out, "  {:>9}  {:>14}  {:>12}", "freshness", "needs a rate of", "at a price of")?;
         for (target, point) in &self.targets {
             match point {
-                Some(point) => writeln!(out, "  {:>9}  {:>14}  {:>12}", percent(*target), short(point.rate), short(point.price))?,
+                Some(point) => writeln!(
+                    out,
+                    "  {:>9}  {:>14}  {:>12}",
+                    percent(*target),
+                    short(point.rate),
+                    short(point.price)
+                )?,
                 None => writeln!(out, "  {:>9}  out of reach with these maximum rates", percent(*target))?,
             }
         }
@@ -127,7 +140,10 @@ impl Sweep {
 
     fn json(&self) -> JsonSweep {
         let convert = |points: &[CurvePoint]| {
-            points.iter().map(|p| JsonPoint { rate: p.rate, freshness: p.freshness, price: p.price }).collect()
+            points
+                .iter()
+                .map(|p| JsonPoint { rate: p.rate, freshness: p.freshness, price: p.price })
+                .collect()
         };
         JsonSweep {
             points: convert(&self.points),

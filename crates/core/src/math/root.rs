@@ -17,12 +17,7 @@ const MAX_STEPS: u32 = 200;
 /// the bracket has closed around a jump.
 ///
 /// Invariant: f(low) ≤ 0 ≤ f(high) at every step, so the answer is as good as the bracket if f is rough.
-pub fn newton(
-    mut bracket: Bracket,
-    start: f64,
-    last_step: f64,
-    mut f: impl FnMut(f64) -> (f64, f64),
-) -> f64 {
+pub fn newton(mut bracket: Bracket, start: f64, last_step: f64, mut f: impl FnMut(f64) -> (f64, f64)) -> f64 {
     let mut x = start.clamp(bracket.low, bracket.high);
     let mut previous = f64::INFINITY;
     for _ in 0..MAX_STEPS {

@@ -70,7 +70,9 @@ mod tests {
     fn small_arguments_keep_all_digits() {
         let x = 1e-9;
         assert!((exp_m1_excess(x) / (x * x / 2.0 * (1.0 + x / 3.0)) - 1.0).abs() < 1e-15);
-        assert!((exp_m1_excess_less_half_square(x) / (x * x * x / 6.0 * (1.0 + x / 4.0)) - 1.0).abs() < 1e-15);
+        assert!(
+            (exp_m1_excess_less_half_square(x) / (x * x * x / 6.0 * (1.0 + x / 4.0)) - 1.0).abs() < 1e-15
+        );
         assert_eq!(exp_m1_excess(0.0), 0.0);
         assert_eq!(exp_m1_excess_less_half_square(0.0), 0.0);
     }

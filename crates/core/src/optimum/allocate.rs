@@ -48,7 +48,8 @@ pub(super) struct Totals {
 impl Totals {
     /// Importance-weighted freshness of `count` candidates.
     pub(super) fn freshness(&self, count: usize) -> f64 {
-        let share = if self.weight > 0.0 { self.gain / self.weight } else { self.plain / count.max(1) as f64 };
+        let share =
+            if self.weight > 0.0 { self.gain / self.weight } else { self.plain / count.max(1) as f64 };
         share.clamp(0.0, 1.0)
     }
 }
@@ -72,7 +73,9 @@ pub fn allocate<C: Candidate>(candidates: &[C], budget: f64) -> Result<Allocatio
     }
     let mut hints = vec![C::Hint::default(); candidates.len()];
     let guess = guess(candidates, budget, (ceiling, needed));
-    let found = price::find(budget, EXACT, (ceiling, needed), guess, |price| total_rate(candidates, &mut hints, price));
+    let found = price::find(budget, EXACT, (ceiling, needed), guess, |price| {
+        total_rate(candidates, &mut hints, price)
+    });
     Ok(finish(candidates, hints, found))
 }
 
@@ -97,15 +100,13 @@ fn finish<C: Candidate>(candidates: &[C], mut hints: Vec<C::Hint>, found: Found)
             Visit::mix(low, candidate.visit(found.high, hint), found.share_of_low)
         })
         .collect();
-    let totals = reduce(candidates.par_chunks(PIECE).zip(visits.par_chunks(PIECE)).map(|(candidates, visits)| {
-        PieceSums::of(candidates.iter().zip(visits).map(|(candidate, visit)| (candidate.importance(), *visit)))
-    }));
-    Allocation {
-        price: found.low,
-        rate: totals.rate,
-        freshness: totals.freshness(candidates.len()),
-        visits,
-    }
+    let totals =
+        reduce(candidates.par_chunks(PIECE).zip(visits.par_chunks(PIECE)).map(|(candidates, visits)| {
+            PieceSums::of(
+                candidates.iter().zip(visits).map(|(candidate, visit)| (candidate.importance(), *visit)),
+            )
+        }));
+    Allocation { price: found.low, rate: totals.rate, freshness: totals.freshness(candidates.len()), visits }
 }
 
 /// One pass that only adds up the rates, which is what a search for the price needs.
@@ -114,7 +115,8 @@ fn total_rate<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], price: f64)
         .par_chunks(PIECE)
         .zip(hints.par_chunks_mut(PIECE))
         .map(|(candidates, hints)| {
-            let rates = candidates.iter().zip(hints).map(|(candidate, hint)| candidate.visit(price, hint).rate);
+            let rates =
+                candidates.iter().zip(hints).map(|(candidate, hint)| candidate.visit(price, hint).rate);
             rates.collect::<Sum>().get()
         })
         .collect();
@@ -181,7 +183,8 @@ impl PieceSums {
 /// Adds up the pieces in their order.
 fn reduce(pieces: impl IndexedParallelIterator<Item = PieceSums>) -> Totals {
     let pieces: Vec<PieceSums> = pieces.collect();
-    let add = |part: fn(&PieceSums) -> Sum| pieces.iter().map(|piece| part(piece).get()).collect::<Sum>().get();
+    let add =
+        |part: fn(&PieceSums) -> Sum| pieces.iter().map(|piece| part(piece).get()).collect::<Sum>().get();
     Totals {
         rate: add(|piece| piece.rate),
         gain: add(|piece| piece.gain),

@@ -3,6 +3,9 @@ use crate::math::root::{Bracket, newton};
 use crate::page::{Belief, BeliefError};
 use crate::value::signals::{Cycle, SignalModel};
 
+/// Below this, squares are not far from underflow, and a copy is as good as always fresh.
+const TINY: f64 = 1e-290;
+
 /// How often something is fetched, and the share of time for which its copy is fresh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
@@ -64,6 +67,11 @@ impl Page {
         Belief::new(change_rate, importance).map(|belief| Self::of(&belief))
     }
 
+    /// Δ: changes per unit of time.
+    pub fn change_rate(&self) -> f64 {
+        self.change_rate
+    }
+
     /// The page of a belief, its signals ignored.
     pub fn of(belief: &Belief) -> Self {
         Self { change_rate: belief.change_rate(), importance: belief.importance() }
@@ -89,10 +97,12 @@ impl Candidate for Page {
         if price >= self.ceiling() || y >= 1.0 {
             return Visit::never(change_rate);
         }
-        let x = g_inverse(y);
-        if x == 0.0 {
-            return Visit { rate: f64::INFINITY, freshness: 1.0 };
+        if y < TINY {
+            // y ≈ x²/2 may underflow, x does not.
+            let rate = change_rate.sqrt() / (2.0 * (price / importance)).sqrt();
+            return Visit { rate, freshness: 1.0 };
         }
+        let x = g_inverse(y);
         // (1 - e^{-x})/x with e^{-x} = (1-y)/(1+x), which is known already.
         Visit { rate: change_rate / x, freshness: (1.0 + y / x) / (1.0 + x) }
     }
@@ -185,7 +195,8 @@ impl Candidate for SignalPage {
         // Where the rate jumps (signals alone count), the two sides of the jump share the time.
         let below = Self::as_visit(model.cycle(threshold * (1.0 - 1e-9)));
         let above = Self::as_visit(model.cycle(threshold * (1.0 + 1e-9)));
-        let share = if below.rate > above.rate { (rate - above.rate) / (below.rate - above.rate) } else { 1.0 };
+        let share =
+            if below.rate > above.rate { (rate - above.rate) / (below.rate - above.rate) } else { 1.0 };
         Visit { rate, ..Visit::mix(below, above, share.clamp(0.0, 1.0)) }
     }
 

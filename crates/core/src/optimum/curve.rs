@@ -49,9 +49,13 @@ pub fn rate_for_freshness<C: Candidate>(
     }
     // The fresh share per stale share falls with the price, and goes with 1/√price as rates do.
     let odds = |freshness: f64| 1.0 / (1.0 - freshness);
-    let found = price::find(odds(freshness), 1e-9, (ceiling, odds(least.freshness)), Guess::blind(0.1 * ceiling), |price| {
-        odds(at(price).freshness)
-    });
+    let found = price::find(
+        odds(freshness),
+        1e-9,
+        (ceiling, odds(least.freshness)),
+        Guess::blind(0.1 * ceiling),
+        |price| odds(at(price).freshness),
+    );
     Some(at(found.low))
 }
 

@@ -141,7 +141,8 @@ fn dual(hubs: &[Hub], budget: f64) -> (f64, f64) {
     let (mut low, mut high) = (0.0, hubs.iter().map(|hub| hub.profit).fold(0.0, f64::max));
     let mut bound = at(high).1;
     for _ in 0..200 {
-        let middle = if low > 0.0 && high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) };
+        let middle =
+            if low > 0.0 && high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) };
         if middle <= low || middle >= high {
             break;
         }
@@ -226,7 +227,8 @@ fn links(hubs: &[Hub], open: &[bool]) -> f64 {
 /// The best visits to the open hubs; what their links leave of the budget goes to visits.
 fn plan(hubs: &[Hub], open: &[bool], budget: f64) -> HubPlan {
     let links = links(hubs, open);
-    let pages: Vec<Page> = hubs.iter().zip(open).filter(|(_, open)| **open).map(|(hub, _)| hub.as_page()).collect();
+    let pages: Vec<Page> =
+        hubs.iter().zip(open).filter(|(_, open)| **open).map(|(hub, _)| hub.as_page()).collect();
     let (price, visits) = match allocate(&pages, budget - links) {
         Ok(allocation) => (allocation.price, allocation.visits),
         // Without minimum rates every budget can be met.
@@ -283,7 +285,8 @@ mod tests {
         close(plan.profit, 0.215_551_082_697_731_16, 1e-8);
         close(plan.instant_profit, 0.219_532_456_491_475_07, 1e-8);
         close(plan.hubs.iter().map(|hub| hub.rate).sum(), 0.055_007_946_616_705_75, 1e-8);
-        let intervals = [457.690_422_599_8, 370.033_655_866_5, 227.585_342_259_4, 852.265_169_058_8, 488.455_316_159];
+        let intervals =
+            [457.690_422_599_8, 370.033_655_866_5, 227.585_342_259_4, 852.265_169_058_8, 488.455_316_159];
         for (hub, interval) in plan.hubs.iter().zip(intervals) {
             close(1.0 / hub.rate, interval, 1e-8);
         }
@@ -313,7 +316,11 @@ mod tests {
         let hubs = golden(10);
         let (price, _) = dual(&hubs, 0.012);
         close(plan(&hubs, &worth_opening(&hubs, price), 0.012).profit, 0.095_588_300_868_109_06, 1e-8);
-        close(improve(&hubs, worth_opening(&hubs, price), 0.012, price).profit, 0.096_769_995_314_018_32, 1e-8);
+        close(
+            improve(&hubs, worth_opening(&hubs, price), 0.012, price).profit,
+            0.096_769_995_314_018_32,
+            1e-8,
+        );
         // With more hubs the knapsack's gap closes.
         let many = open_and_visit(&golden(200), 0.03);
         assert!(many.profit > 0.998 * many.bound, "{} of {}", many.profit, many.bound);

@@ -3,6 +3,13 @@
 //! With shares x_i = ξ_i/Σξ, page i should have had k·x_i fetches after k. At step k those behind (k·x_i > N_i) are
 //! eligible, and the one whose next fetch is due first, (N_i+1)/x_i, is taken; ties go to the lowest index. No page
 //! is ever a whole fetch away from where it should be.
+//!
+//! ```
+//! use refrain_core::optimum::lds::LowDiscrepancy;
+//!
+//! let sequence: Option<Vec<usize>> = LowDiscrepancy::new(&[2.0, 1.0, 1.0]).map(|lds| lds.take(8).collect());
+//! assert_eq!(sequence, Some(vec![0, 1, 0, 2, 0, 1, 0, 2]));
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -42,8 +49,10 @@ impl LowDiscrepancy {
             return None;
         }
         let total = rates.iter().copied().collect::<crate::math::sum::Sum>().get();
-        let shares: Vec<f64> = rates.iter().map(|rate| if total > 0.0 { rate / total } else { 0.0 }).collect();
-        let waiting = shares.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(i, _)| Reverse((1, i)));
+        let shares: Vec<f64> =
+            rates.iter().map(|rate| if total > 0.0 { rate / total } else { 0.0 }).collect();
+        let waiting =
+            shares.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(i, _)| Reverse((1, i)));
         Some(Self {
             taken: vec![0; shares.len()],
             waiting: waiting.collect(),

@@ -6,12 +6,26 @@
 //! - V = Λ whenever a page is fetched, if its rate is between its bounds,
 //! - V ≤ Λ at its minimum rate (0 unless a user asks for more), V ≥ Λ at its maximum.
 //!
-//! Given Λ every page decides for itself ([`Candidate::visit`]); Λ is found so that the rates add up ([`allocate`]),
-//! or is given ([`at_price`]: a fetch costs so much), or is swept to see what any budget buys ([`curve`]).
+//! Given Λ every page decides for itself ([`Candidate::visit`]); Λ is found so that the rates add up ([`allocate()`]),
+//! or is given ([`at_price`]: a fetch costs so much), or is swept to see what any budget buys ([`curve()`]).
 //!
 //! What competes for the budget: pages without signals ([`Page`]), with signals ([`SignalPage`]), either with bounds
 //! ([`Bounded`]), and hubs, which are pages in another costume ([`hubs`]). [`lds`] turns rates into a sequence,
 //! [`cost`] is the case of one page and a fixed price.
+//!
+//! ```
+//! use refrain_core::optimum::{Page, allocate};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Two pages that people want equally: one changes once a day, one a hundred times.
+//! let pages = [Page::new(1.0, 1.0)?, Page::new(100.0, 1.0)?];
+//! let best = allocate(&pages, 2.0)?;
+//! // The fast one is not worth a fetch: by the time anyone asks, the copy is stale again.
+//! assert_eq!(best.visits[1].rate, 0.0);
+//! assert!((best.visits[0].rate - 2.0).abs() < 1e-9);
+//! # Ok(())
+//! # }
+//! ```
 
 mod allocate;
 mod candidate;

@@ -18,6 +18,22 @@
 //! The delay-aware variant (GREEDY-NCIS-D) is [`GreedyNcis`] on a page that ignores signals which come too soon after
 //! a fetch: [`Policy::ignore_within`], applied by [`crate::page::SinceFetch::signal`].
 //!
+//! ```
+//! use refrain_core::page::Belief;
+//! use refrain_core::value::{CrawlValue, GreedyNcis};
+//!
+//! # fn main() -> Result<(), refrain_core::page::BeliefError> {
+//! // Changes twice a day, is asked for ten times a day; its sitemap announces 80 % of the changes and lies once a day.
+//! let page = GreedyNcis::new(&Belief::new(2.0, 10.0)?.with_signals(0.8, 1.0)?);
+//! // Six hours after a fetch, a signal makes it worth much more.
+//! assert!(page.value(0.25, 1) > 5.0 * page.value(0.25, 0));
+//! // Without one, it is worth one fresh request after a bit more than a day.
+//! let moment = page.moment(1.0, 0).unwrap();
+//! assert!((page.value(moment, 0) - 1.0).abs() < 1e-9);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Times are plain `f64` in the unit of the belief's rates. Nothing here is ever negative or not a number.
 
 mod cis;

@@ -6,6 +6,8 @@ use crate::math::root::{Bracket, newton};
 
 /// The last Newton step's size; what is left after it is its square.
 const LAST_STEP: f64 = 1e-7;
+/// Below this share of the supremum, squares are not far from underflow.
+const TINY: f64 = 1e-290;
 /// Above this share of the supremum, V resolves q to fewer than eleven digits.
 const NEARLY_ALL: f64 = 1.0 - 1e-5;
 
@@ -38,6 +40,10 @@ impl SignalModel {
         // Written so that 0/0 (a page without any value) is "never".
         if !(share < 1.0) {
             return None;
+        }
+        if share < TINY && self.alpha > 0.0 {
+            // V ≈ q²/2α; the square may underflow, q does not.
+            return Some((2.0 * self.alpha).sqrt() * value.sqrt());
         }
         if self.alpha == 0.0 {
             return Some(self.signals_needed(value) * self.nats);

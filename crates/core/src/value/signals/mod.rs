@@ -9,7 +9,7 @@
 //!
 //! - ψ = (1/γ) Σ_i R^i(γ y_i): expected length of a cycle; the fetch rate is f = 1/ψ
 //! - w = Σ_i ν^i/c^{i+1} R^i(c y_i): expected fresh time in a cycle
-//! - V = w - e^{-q} ψ, for importance 1; dV/dq = e^{-q} ψ / α · α = e^{-q} ψ
+//! - V = w - e^{-q} ψ, for importance 1; dV/dq = e^{-q} ψ
 //!
 //! How the sums are computed depends on where the page is (all branches agree at their borders, and a table of 1000
 //! hard points computed with 120 digits checks all of them):
@@ -97,7 +97,7 @@ struct Value {
 }
 
 impl SignalModel {
-    /// The model of a page; see [`SignalModel::new`].
+    /// The model of a page.
     pub fn of(belief: &Belief) -> Self {
         Self::new(belief.change_rate(), belief.recall(), belief.false_rate())
     }
@@ -106,9 +106,14 @@ impl SignalModel {
     pub(crate) fn new(delta: f64, recall: f64, nu: f64) -> Self {
         let signalled = recall * delta;
         let alpha = (1.0 - recall) * delta;
-        let nats = if signalled == 0.0 { 0.0 } else { (signalled / nu).ln_1p() };
+        // So little of Δ is announced that waiting for it changes nothing; and if each signal says next to nothing
+        // too, not even a u32 full of them matters. (Products of such numbers would underflow below.)
+        let rare = signalled <= 1e-17 * alpha;
+        let weak = rare && signalled <= 1e-30 * nu;
+        let nats = if signalled == 0.0 || weak { 0.0 } else { (signalled / nu).ln_1p() };
+        let gamma = if rare && nu == 0.0 { 0.0 } else { signalled + nu };
         let beta = if nats == 0.0 { 0.0 } else { nats / alpha };
-        Self { delta, nu, alpha, gamma: signalled + nu, total: delta + nu, nats, beta, terms: None }
+        Self { delta, nu, alpha, gamma, total: delta + nu, nats, beta, terms: None }
     }
 
     /// The same model with only the first `terms` terms of the sums.
@@ -166,7 +171,7 @@ impl SignalModel {
             let length = if exponent > 0.0 { f64::INFINITY } else { 0.0 };
             return Cycle { length, fresh: length };
         }
-        if self.nats == 0.0 {
+        if self.nats == 0.0 || self.gamma == 0.0 {
             let length = exponent / self.alpha;
             return Cycle { length, fresh: -(-exponent).exp_m1() / self.alpha };
         }
@@ -235,7 +240,7 @@ impl SignalModel {
 
     /// How many terms the sums have: q/b.
     fn term_count(&self, state: State) -> f64 {
-        if self.beta.is_infinite() { state.signals } else { state.elapsed / self.beta + state.signals }
+        if self.nats.is_infinite() { state.signals } else { state.exponent / self.nats }
     }
 
     #[inline]
@@ -247,7 +252,7 @@ impl SignalModel {
         let exact = self.terms.is_none();
         if self.gamma == 0.0 || (exact && self.nats == 0.0) {
             // No signals, or signals that say nothing: GREEDY at the rate α = Δ.
-            return Value { value: g(q) / self.alpha, slope: q * (-q).exp() / self.alpha };
+            return Value { value: g(q) / self.alpha, slope: q.min(1e3) * (-q).exp() / self.alpha };
         }
         // What is left to gain is at most e^{-q} (1 + q + b)/Δ.
         if exact && q > 40.0 && (q > 700.0 || (-q).exp() * (1.0 + 2.0 * q + self.nats.min(1e3)) < 1e-17) {
