@@ -1,7 +1,9 @@
 //! The command line as it is typed. What it means is decided where it is used.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 /// A web crawler that knows when to come back to a page, and when to hold back.
@@ -93,4 +95,23 @@ fn positive(text: &str) -> Result<f64, String> {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
         _ => Err("expected a finite number greater than 0".to_owned()),
     }
+}
+
+/// Help and version as they are; a mistake as one sentence, exit code 2.
+pub(crate) fn report(error: &clap::Error) -> ExitCode {
+    let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if shown || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nobody is left to tell if this fails.
+        let _ = error.print();
+        return if shown { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    }
+    let text = error.render().to_string();
+    // Up to the usage lines; what is wrong may take several lines, a tip comes after them.
+    let said: Vec<&str> =
+        text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
+    let sentence = said.join(" ");
+    let sentence = sentence.trim().trim_start_matches("error: ");
+    let sentence = sentence.trim_end_matches("For more information, try '--help'.").trim_end();
+    eprintln!("refrain: {}", sentence.replace("  ", " ").replace(" tip: ", "; "));
+    ExitCode::from(2)
 }

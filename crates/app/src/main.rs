@@ -19,7 +19,11 @@ use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return cli::report(&error),
+    };
+    let result = match command {
         Command::Optimum(args) => optimum::run(&args),
         Command::Demo => demo::run(),
         Command::Bench(args) => bench::run(&args),

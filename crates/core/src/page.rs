@@ -2,10 +2,6 @@
 
 use crate::time::{Span, Time};
 
-/// A page's number within one frontier, plan or optimum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PageId(pub u64);
-
 /// What is believed about a page: how often it changes, how much it matters, how good its change signals are.
 ///
 /// All rates are per one time unit, the same for all pages (seconds, unless a caller says otherwise). Every value of

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use refrain_core::optimum::{Candidate, CurvePoint, curve, rate_for_freshness};
+use refrain_core::optimum::{Candidate, CurvePoint, curve, rates_for_freshness};
 use serde::Serialize;
 
 use super::problem::{Problem, with_candidates};
@@ -19,7 +19,7 @@ const POINTS: u32 = 48;
 /// The curve is drawn from this freshness on: below it there is nothing to see.
 const SHOWN_FROM: f64 = 0.005;
 /// Passes that a search for one target takes, about.
-const SEARCH: u32 = 9;
+const SEARCH: u32 = 6;
 
 /// The curve, and the budgets that people ask for.
 pub(crate) struct Sweep {
@@ -76,8 +76,8 @@ impl Sweep {
         let progress = Progress::steps("sweeping", u64::from(passes));
         let problem = Problem::new(pages, with_signals, 1.0)?;
         let (targets, points) = with_candidates!(&problem, candidates => {
-            let targets: Vec<_> =
-                TARGETS.into_iter().map(|t| (t, rate_for_freshness(candidates, t, || progress.step()))).collect();
+            let points = rates_for_freshness(candidates, &TARGETS, || progress.step());
+            let targets: Vec<_> = TARGETS.into_iter().zip(points).collect();
             let reached = targets.iter().filter_map(|(_, point)| *point).next_back();
             (targets, sample(candidates, reached, &progress))
         });

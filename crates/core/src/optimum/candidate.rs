@@ -67,6 +67,11 @@ impl Page {
         Belief::new(change_rate, importance).map(|belief| Self::of(&belief))
     }
 
+    /// The same, from numbers that are known to be finite and not negative.
+    pub(super) const fn trusted(change_rate: f64, importance: f64) -> Self {
+        Self { change_rate, importance }
+    }
+
     /// Δ: changes per unit of time.
     pub fn change_rate(&self) -> f64 {
         self.change_rate

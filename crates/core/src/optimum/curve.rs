@@ -27,12 +27,13 @@ pub fn curve<C: Candidate>(
     prices.into_iter().map(&mut at).collect()
 }
 
-/// The budget that buys this freshness: `None` if no budget does, because of maximum rates.
-pub fn rate_for_freshness<C: Candidate>(
+/// The budgets that buy these shares of freshness, which should rise: `None` if no budget does, because of maximum
+/// rates. `progress` hears of every pass.
+pub fn rates_for_freshness<C: Candidate>(
     candidates: &[C],
-    freshness: f64,
+    targets: &[f64],
     mut progress: impl FnMut(),
-) -> Option<CurvePoint> {
+) -> Vec<Option<CurvePoint>> {
     let mut hints = vec![C::Hint::default(); candidates.len()];
     let mut at = |price| {
         progress();
@@ -40,24 +41,27 @@ pub fn rate_for_freshness<C: Candidate>(
     };
     let ceiling = candidates.iter().map(Candidate::ceiling).fold(0.0, f64::max).min(f64::MAX);
     let least = at(ceiling);
-    if least.freshness >= freshness {
-        return Some(least);
-    }
     let most = at(f64::MIN_POSITIVE);
-    if most.freshness < freshness {
-        return None;
-    }
     // The fresh share per stale share falls with the price, and goes with 1/√price as rates do.
     let odds = |freshness: f64| 1.0 / (1.0 - freshness);
-    let found = price::find(
-        odds(freshness),
-        1e-9,
-        (ceiling, odds(least.freshness)),
-        Guess::blind(0.1 * ceiling),
-        |price| odds(at(price).freshness),
-    );
-    Some(at(found.low))
+    let mut guess = Guess::blind(0.1 * ceiling);
+    let mut search = |target: &f64| {
+        if least.freshness >= *target {
+            return Some(least);
+        }
+        if most.freshness < *target {
+            return None;
+        }
+        let end = (ceiling, odds(least.freshness));
+        let found = price::find(odds(*target), CLOSE, end, guess, |price| odds(at(price).freshness));
+        guess = Guess { price: found.low, slope: found.slope };
+        Some(at(found.low))
+    };
+    targets.iter().map(&mut search).collect()
 }
+
+/// How close to a freshness is close enough for people, in the odds.
+const CLOSE: f64 = 1e-7;
 
 fn point<C: Candidate>(candidates: &[C], hints: &mut [C::Hint], price: f64) -> CurvePoint {
     let totals = totals(candidates, hints, price);

@@ -80,8 +80,8 @@ impl Hub {
 
     /// The page it is like.
     fn as_page(&self) -> Page {
-        // Hub::new admits only numbers that a page admits; a product that overflows is as good as the largest.
-        Page::new(self.decay, self.instant_profit().min(f64::MAX)).unwrap_or_else(|_| unreachable_page())
+        // A product that overflows is as good as the largest number.
+        Page::trusted(self.decay, self.instant_profit().min(f64::MAX))
     }
 
     /// Profit less what visits and links cost at this price.
@@ -90,10 +90,6 @@ impl Hub {
         let spent = visit.rate + self.link_rate;
         (self.instant_profit() * visit.freshness - price * spent, spent)
     }
-}
-
-fn unreachable_page() -> Page {
-    unreachable!("a hub's numbers are finite and not negative")
 }
 
 /// The best visits to all hubs, when every hub's links are fetched (and charged for) whether it is visited or not:

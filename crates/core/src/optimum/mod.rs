@@ -37,7 +37,7 @@ mod price;
 
 pub use allocate::{Allocation, Infeasible, allocate, at_price};
 pub use candidate::{Bounded, Candidate, Page, SignalPage, Visit};
-pub use curve::{CurvePoint, curve, rate_for_freshness};
+pub use curve::{CurvePoint, curve, rates_for_freshness};
 
 #[cfg(test)]
 mod tests;

@@ -133,12 +133,14 @@ fn perfect_signals_are_served_or_not() {
 #[test]
 fn which_budget_buys_ninety_percent() {
     let pages: Vec<Page> = (1..=50).map(|i| Page::new(0.02 * f64::from(i), 1.0).unwrap()).collect();
-    let point = rate_for_freshness(&pages, 0.9, || ()).unwrap();
+    let points = rates_for_freshness(&pages, &[0.5, 0.9], || ());
+    assert!(points[0].unwrap().rate < points[1].unwrap().rate);
+    let point = points[1].unwrap();
     assert!((point.freshness - 0.9).abs() < 1e-6);
     let check = allocate(&pages, point.rate).unwrap();
     assert!((check.freshness - 0.9).abs() < 1e-6);
     let capped: Vec<Bounded<Page>> = pages.iter().map(|p| Bounded::new(*p, 0.0, 0.1).unwrap()).collect();
-    assert_eq!(rate_for_freshness(&capped, 0.9, || ()), None);
+    assert_eq!(rates_for_freshness(&capped, &[0.9], || ()), [None]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::{CrawlValue, Greedy, GreedyCis};
+use super::{Greedy, GreedyCis, PageValue};
 use crate::page::Belief;
 
 /// Signals above this precision, and above [`TRUSTED_RECALL`], are believed by GREEDY-CIS+.
@@ -7,42 +7,26 @@ pub const TRUSTED_PRECISION: f64 = 0.7;
 pub const TRUSTED_RECALL: f64 = 0.6;
 
 /// GREEDY-CIS+: the CIS value for pages whose signals are good, GREEDY for the rest.
-#[derive(Clone, Copy, Debug)]
-pub enum GreedyCisPlus {
-    /// Signals are believed.
-    Trusting(GreedyCis),
-    /// Signals are ignored.
-    Deaf(Greedy),
-}
-
-impl GreedyCisPlus {
-    /// The value under this belief.
-    pub fn new(belief: &Belief) -> Self {
-        if belief.precision() > TRUSTED_PRECISION && belief.recall() > TRUSTED_RECALL {
-            Self::Trusting(GreedyCis::new(belief))
-        } else {
-            Self::Deaf(Greedy::new(belief))
-        }
-    }
-
-    fn inner(&self) -> &dyn CrawlValue {
-        match self {
-            Self::Trusting(cis) => cis,
-            Self::Deaf(greedy) => greedy,
-        }
+pub fn greedy_cis_plus(belief: &Belief) -> PageValue {
+    if belief.precision() > TRUSTED_PRECISION && belief.recall() > TRUSTED_RECALL {
+        PageValue::Cis(GreedyCis::new(belief))
+    } else {
+        PageValue::Greedy(Greedy::new(belief))
     }
 }
 
-impl CrawlValue for GreedyCisPlus {
-    fn value(&self, elapsed: f64, signals: u32) -> f64 {
-        self.inner().value(elapsed, signals)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn supremum(&self) -> f64 {
-        self.inner().supremum()
-    }
-
-    fn moment(&self, value: f64, signals: u32) -> Option<f64> {
-        self.inner().moment(value, signals)
+    #[test]
+    fn good_signals_are_trusted_others_ignored() {
+        let page = Belief::new(1.0, 1.0).unwrap();
+        let good = page.with_precision_recall(0.71, 0.61).unwrap();
+        assert!(matches!(greedy_cis_plus(&good), PageValue::Cis(_)));
+        for (precision, recall) in [(0.69, 0.9), (0.9, 0.6), (1.0, 0.0)] {
+            let poor = page.with_precision_recall(precision, recall).unwrap();
+            assert!(matches!(greedy_cis_plus(&poor), PageValue::Greedy(_)));
+        }
     }
 }

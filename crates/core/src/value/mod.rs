@@ -10,7 +10,7 @@
 //! | [`GreedyCis`] | signals are never wrong | `cis.rs` |
 //! | [`GreedyNcis`] | signals miss changes and cry wolf at known rates: exact | `ncis.rs` |
 //! | [`GreedyNcis::approximate`] | the same, first J terms of its sums (APPROX-J) | `ncis.rs` |
-//! | [`GreedyCisPlus`] | CIS for pages with good signals, GREEDY for the rest | `cis_plus.rs` |
+//! | [`greedy_cis_plus`] | CIS for pages with good signals, GREEDY for the rest | `cis_plus.rs` |
 //! | [`GammaPosterior`] | the change rate is uncertain: V averaged over a Gamma posterior | `gamma_posterior.rs` |
 //! | [`Mixture`] | any of these, averaged over a few weighted possibilities | `mixture.rs` |
 //! | [`SurvivalValue`] | any curve S(s) = P(unchanged for s) | `survival.rs` |
@@ -47,7 +47,7 @@ pub mod signals;
 mod survival;
 
 pub use cis::GreedyCis;
-pub use cis_plus::{GreedyCisPlus, TRUSTED_PRECISION, TRUSTED_RECALL};
+pub use cis_plus::{TRUSTED_PRECISION, TRUSTED_RECALL, greedy_cis_plus};
 pub use gamma_posterior::GammaPosterior;
 pub use greedy::Greedy;
 pub use mixture::Mixture;
@@ -68,3 +68,6 @@ pub trait CrawlValue {
     /// it is there at once, `None` if waiting alone never gets it there.
     fn moment(&self, value: f64, signals: u32) -> Option<f64>;
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use super::{CrawlValue, Greedy, GreedyCis, GreedyCisPlus, GreedyNcis};
+use super::{CrawlValue, Greedy, GreedyCis, GreedyNcis, greedy_cis_plus};
 use crate::page::Belief;
 use crate::time::Span;
 
@@ -68,7 +68,7 @@ impl fmt::Display for ValueFunction {
     }
 }
 
-/// The value of one page under a [`ValueFunction`]: no allocation, no indirection.
+/// The value of one page under a [`ValueFunction`].
 #[derive(Clone, Copy, Debug)]
 pub enum PageValue {
     /// See [`Greedy`].
@@ -77,8 +77,6 @@ pub enum PageValue {
     Cis(GreedyCis),
     /// See [`GreedyNcis`]; exact or approximate.
     Ncis(GreedyNcis),
-    /// See [`GreedyCisPlus`].
-    CisPlus(GreedyCisPlus),
 }
 
 impl ValueFunction {
@@ -89,33 +87,35 @@ impl ValueFunction {
             Self::GreedyCis => PageValue::Cis(GreedyCis::new(belief)),
             Self::GreedyNcis => PageValue::Ncis(GreedyNcis::new(belief)),
             Self::Approximate(terms) => PageValue::Ncis(GreedyNcis::approximate(belief, terms)),
-            Self::GreedyCisPlus => PageValue::CisPlus(GreedyCisPlus::new(belief)),
-        }
-    }
-}
-
-impl PageValue {
-    fn inner(&self) -> &dyn CrawlValue {
-        match self {
-            Self::Greedy(value) => value,
-            Self::Cis(value) => value,
-            Self::Ncis(value) => value,
-            Self::CisPlus(value) => value,
+            Self::GreedyCisPlus => greedy_cis_plus(belief),
         }
     }
 }
 
 impl CrawlValue for PageValue {
+    #[inline]
     fn value(&self, elapsed: f64, signals: u32) -> f64 {
-        self.inner().value(elapsed, signals)
+        match self {
+            Self::Greedy(page) => page.value(elapsed, signals),
+            Self::Cis(page) => page.value(elapsed, signals),
+            Self::Ncis(page) => page.value(elapsed, signals),
+        }
     }
 
     fn supremum(&self) -> f64 {
-        self.inner().supremum()
+        match self {
+            Self::Greedy(page) => page.supremum(),
+            Self::Cis(page) => page.supremum(),
+            Self::Ncis(page) => page.supremum(),
+        }
     }
 
     fn moment(&self, value: f64, signals: u32) -> Option<f64> {
-        self.inner().moment(value, signals)
+        match self {
+            Self::Greedy(page) => page.moment(value, signals),
+            Self::Cis(page) => page.moment(value, signals),
+            Self::Ncis(page) => page.moment(value, signals),
+        }
     }
 }
 

@@ -92,6 +92,10 @@ impl SignalModel {
         let mut low = 0.0;
         while high - low > 1.0 {
             let middle = (0.5 * (low + high)).floor();
+            // Beyond 2^53 neighbours are more than 1 apart.
+            if middle <= low || middle >= high {
+                break;
+            }
             if reaches(middle) { high = middle } else { low = middle }
         }
         high

@@ -178,7 +178,16 @@ impl SignalModel {
         if exponent.is_infinite() && self.nu > 0.0 {
             return Cycle { length: f64::INFINITY, fresh: 1.0 / self.delta };
         }
-        self.cycle_at(self.threshold_state(exponent))
+        let state = self.threshold_state(exponent);
+        if self.alpha == 0.0 {
+            // The signal that completes the exponent ends the cycle; the first one does if it is proof.
+            let signals = if self.nu == 0.0 { 1.0 } else { state.signals };
+            return Cycle {
+                length: signals / self.gamma,
+                fresh: -(-signals * self.nats).exp_m1() / self.delta,
+            };
+        }
+        self.cycle_at(state)
     }
 
     fn cycle_at(&self, state: State) -> Cycle {
@@ -258,7 +267,9 @@ impl SignalModel {
         if exact && q > 40.0 && (q > 700.0 || (-q).exp() * (1.0 + 2.0 * q + self.nats.min(1e3)) < 1e-17) {
             return Value { value: 1.0 / self.delta, slope: 0.0 };
         }
-        let result = if exact && self.is_relaxed(state) {
+        let result = if self.alpha == 0.0 {
+            self.signals_only_value(state)
+        } else if exact && self.is_relaxed(state) {
             self.relaxed_value(q)
         } else if q < SMALL {
             self.small_value(state)

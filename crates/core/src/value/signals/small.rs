@@ -8,6 +8,7 @@
 //! - z > i+1: T_i = (ν^i/γ^{i+1}) e^{-a} [ e^{a-(i+1)κ} - 1 + e^{-z} Σ_{j≤i} z^j/j! (1 - (γ/c)^{i+1-j}) ],
 //!   κ = ln(c/γ); a > (i+1)κ, so both parts are positive.
 
+use super::sums::MOST;
 use super::{SignalModel, State, Value};
 use crate::math::gamma::{is_saturated, poisson, reciprocal, residual};
 use crate::math::small::sum_exp_m1;
@@ -25,7 +26,7 @@ impl SignalModel {
         let mut value = decay * sum_exp_m1(q - kappa, self.nats + kappa, head);
         let mut signals = head;
         let mut i = head;
-        while i < limit {
+        while i < limit && head < MOST {
             let y = self.remaining(state, i);
             if !(y > 0.0) {
                 break;
@@ -40,6 +41,18 @@ impl SignalModel {
             i += 1.0;
         }
         Value { value, slope: decay * signals }
+    }
+
+    /// V where every change is signalled (α = 0): a finite sum over the signals, at any q;
+    /// V = (e^{-q}/γ) Σ_{i<n} (e^{q-ib} - 1).
+    pub(super) fn signals_only_value(&self, state: State) -> Value {
+        let q = state.exponent;
+        let decay = (-q).exp() / self.gamma;
+        let terms = state.signals.min(self.term_limit());
+        if q > 700.0 {
+            return Value { value: self.supremum(), slope: 0.0 };
+        }
+        Value { value: decay * sum_exp_m1(q, self.nats, terms), slope: decay * terms }
     }
 
     fn small_term(&self, i: f64, y: f64, a: f64, kappa: f64) -> f64 {

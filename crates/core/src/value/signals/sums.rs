@@ -5,8 +5,8 @@ use crate::math::gamma::{is_saturated, residual_in_sum};
 
 /// From this many terms on it pays to look for the finished ones.
 const MANY: f64 = 32.0;
-/// Beyond this, neighbouring counts are the same float.
-const MOST: f64 = 4e15;
+/// Beyond this, neighbouring counts are the same float, and one term more or less is nothing.
+pub(super) const MOST: f64 = 4e15;
 /// A tail below this share of the result is left off.
 const TAIL: f64 = 1e-13;
 
@@ -44,7 +44,7 @@ impl SignalModel {
             weight *= (-decades).exp();
         }
         let mut i = head;
-        while i < limit {
+        while i < limit && head < MOST {
             let y = self.remaining(state, i);
             // Not `y <= 0`: beyond an infinite elapsed time y is not a number.
             if !(y > 0.0) {
@@ -76,8 +76,11 @@ impl SignalModel {
         if count <= MANY {
             return 0.0;
         }
+        if count >= MOST {
+            return count;
+        }
         let finished = |i: f64| is_saturated(i, self.gamma * self.remaining(state, i));
-        let (mut low, mut high) = (0.0, count.floor().min(MOST) + 1.0);
+        let (mut low, mut high) = (0.0, count.floor() + 1.0);
         if !finished(0.0) {
             return 0.0;
         }
