@@ -91,6 +91,29 @@ def count(delta, recall, nu, tau, n):
     return n + tau * alpha / b
 
 
+def write(delta, recall, nu, tau, n):
+    """One line of the table."""
+    v, psi, w = ncis(delta, recall, nu, tau, n)
+    v2, _, _ = ncis(delta, recall, nu, tau, n, terms=2)
+    vc = ncis(delta, recall, 0.0, tau, 0)[0] if n == 0 else 1 / mpf(delta)
+    row = [repr(delta), repr(recall), repr(nu), repr(tau), str(n)]
+    row += [mp.nstr(x, 17, min_fixed=0, max_fixed=0) for x in (v, v2, vc, psi, w)]
+    print(",".join(row), flush=True)
+
+
+def floods():
+    """Pages with thousands of weak signals since the last fetch: orders at which sums are too long."""
+    for unsignalled, nu, tau, n in [
+        (1e-2, 1e4, 0.5, 7000),
+        (1e-3, 1e3, 3.0, 6000),
+        (3e-3, 3e4, 0.05, 9000),
+        (1e-2, 2e5, 0.02, 12000),
+        (1e-4, 1e4, 1.0, 8000),
+        (3e-2, 1e5, 0.3, 15000),
+    ]:
+        write(1.0, 1 - unsignalled, nu, tau, n)
+
+
 def main():
     rng = random.Random(20240607)
     print("change_rate,recall,false_rate,elapsed,signals,ncis,approx2,cis,psi,w")
@@ -110,15 +133,9 @@ def main():
                 continue
         elif k * min(c * tau + k, 3000) > 3e6:
             continue
-        v, psi, w = ncis(delta, recall, nu, tau, n)
-        v2, _, _ = ncis(delta, recall, nu, tau, n, terms=2)
-        vc, _, _ = ncis(delta, recall, 0.0, tau, 0) if n == 0 else (1 / mpf(delta), 0, 0)
-        if recall == 0.0 and n > 0:
-            vc = 1 / mpf(delta)
-        row = [repr(delta), repr(recall), repr(nu), repr(tau), str(n)]
-        row += [mp.nstr(x, 17, min_fixed=0, max_fixed=0) for x in (v, v2, vc, psi, w)]
-        print(",".join(row), flush=True)
+        write(delta, recall, nu, tau, n)
         made += 1
+    floods()
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ fn write_optimum(out: &mut dyn Write, quick: bool) -> io::Result<()> {
     writeln!(
         out,
         "  {:<24} {:>12} {:>10} {:>12} {:>14}",
-        "", "pages", "seconds", "ns a page", "peak memory MB"
+        "", "pages", "seconds", "ns a page", "peak MB so far"
     )?;
     let largest = if quick { 1_000_000 } else { 10_000_000 };
     for count in [100_000, 1_000_000, 10_000_000].into_iter().filter(|count| *count <= largest) {

@@ -35,7 +35,7 @@ pub(super) fn write_json(
         out,
         "{{\"price\":{},\"freshness\":{},\"rate\":{}",
         number(optimum.price),
-        optimum.freshness,
+        number(optimum.freshness),
         number(optimum.rate)
     )?;
     for (name, value) in extra {
