@@ -1,6 +1,6 @@
 //! Lines of bounded length, numbered.
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 
 use super::source::Source;
 use crate::failure::Failure;
@@ -74,20 +74,16 @@ impl Lines {
         if self.buffer.len() - self.end < READ_AHEAD {
             self.buffer.resize(self.end + READ_AHEAD, 0);
         }
-        loop {
-            match self.source.bytes.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.finished = true,
-                Ok(count) => self.end += count,
-                Err(why) if why.kind() == ErrorKind::Interrupted => continue,
-                Err(why) => {
-                    return Err(Failure::input(format!(
-                        "{}: line {}: cannot be read on ({why})",
-                        self.source.name,
-                        self.number + 1
-                    )));
-                }
+        match self.source.bytes.read(&mut self.buffer[self.end..]) {
+            Ok(count) => {
+                self.finished = count == 0;
+                self.end += count;
+                Ok(())
             }
-            return Ok(());
+            Err(why) => {
+                let line = self.number + 1;
+                Err(Failure::input(format!("{}: line {line}: cannot be read on ({why})", self.source.name)))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Everything is bounded but the number of rows, and every complaint names file, line, column and what was expected.
 
+mod ahead;
 mod hubs;
 mod ids;
 mod lines;

@@ -6,18 +6,19 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::ahead::ReadAhead;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 /// A stream of bytes with the name it goes by in messages.
 pub(super) struct Source {
     pub(super) name: String,
-    pub(super) bytes: Box<dyn Read>,
+    pub(super) bytes: ReadAhead,
 }
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let (name, size, mut raw): (_, _, Box<dyn Read>) = if path == Path::new("-") {
+        let (name, size, mut raw): (_, _, Box<dyn Read + Send>) = if path == Path::new("-") {
             ("standard input".to_owned(), None, Box::new(io::stdin()))
         } else {
             let name = path.display().to_string();
@@ -32,7 +33,7 @@ impl Source {
         (&mut raw).take(2).read_to_end(&mut magic).map_err(|why| cannot_read(&name, &why))?;
         let is_gzip = magic == [0x1f, 0x8b];
         let raw = Watched::new(Cursor::new(magic).chain(raw), size);
-        let bytes: Box<dyn Read> = if is_gzip { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
+        let bytes = if is_gzip { ReadAhead::new(MultiGzDecoder::new(raw)) } else { ReadAhead::new(raw) };
         Ok(Self { name, bytes })
     }
 }
