@@ -7,7 +7,7 @@ mod svg;
 
 pub(crate) use bars::bar;
 pub(crate) use line::LineChart;
-pub(crate) use numbers::{grouped, percent, short};
+pub(crate) use numbers::{counted, grouped, percent, short};
 pub(crate) use svg::draw as draw_svg;
 
 /// A named curve.

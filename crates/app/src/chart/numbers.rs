@@ -32,6 +32,11 @@ pub(crate) fn grouped(count: usize) -> String {
     text
 }
 
+/// A count of things: `1 page`, `1,234 pages`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +51,7 @@ mod tests {
         assert_eq!(percent(0.5797), "58.0 %");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(999), "999");
+        assert_eq!(counted(1, "page"), "1 page");
+        assert_eq!(counted(2000, "page"), "2,000 pages");
     }
 }

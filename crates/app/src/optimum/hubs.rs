@@ -6,7 +6,7 @@ use std::path::Path;
 use refrain_core::optimum::hubs::{HubPlan, open_and_visit, visit_all};
 use serde::Serialize;
 
-use crate::chart::{bar, grouped, percent, short};
+use crate::chart::{bar, counted, grouped, percent, short};
 use crate::cli::OptimumArgs;
 use crate::failure::Failure;
 use crate::input::{Hubs, csv_field};
@@ -104,7 +104,7 @@ fn write_summary(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     let open = report.hubs.iter().filter(|hub| hub.open).count();
     let share = |of: f64| if of > 0.0 { percent(report.profit / of) } else { "all".to_owned() };
     let visits: f64 = report.hubs.iter().map(|hub| hub.rate).sum();
-    writeln!(out, "{} hubs, {} of them visited\n", grouped(report.hubs.len()), grouped(open))?;
+    writeln!(out, "{}, {} of them visited\n", counted(report.hubs.len(), "hub"), grouped(open))?;
     writeln!(
         out,
         "  profit     {:>10}  per unit of time: {} of what instant fetches would earn",

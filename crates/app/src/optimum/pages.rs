@@ -7,7 +7,7 @@ use refrain_core::optimum::{Allocation, Candidate};
 use super::problem::{Goal, Problem};
 use super::summary::Summary;
 use super::{machine, sweep};
-use crate::chart::grouped;
+use crate::chart::counted;
 use crate::cli::OptimumArgs;
 use crate::failure::Failure;
 use crate::input::Pages;
@@ -64,8 +64,8 @@ pub(super) fn run(args: &OptimumArgs, path: &Path) -> Result<(), Failure> {
     let count = pages.pages.len();
     let memory = peak_memory_mb().map_or(String::new(), |mb| format!(", {mb} MB at most"));
     eprintln!(
-        "{} pages read in {}, solved in {} ({:.0} ns a page) on {} threads{memory}",
-        grouped(count),
+        "{} read in {}, solved in {} ({:.0} ns a page) on {} threads{memory}",
+        counted(count, "page"),
         spoken(read_in),
         spoken(solved_in),
         solved_in.as_secs_f64() * 1e9 / count as f64,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use refrain_core::optimum::{Allocation, Candidate, Page, Visit};
 
 use super::problem::Goal;
-use crate::chart::{bar, grouped, percent, short};
+use crate::chart::{bar, counted, grouped, percent, short};
 use crate::input::{Hosts, Pages};
 
 pub(super) struct Summary<'a> {
@@ -26,7 +26,7 @@ impl Summary<'_> {
             (None, true) => ", signals ignored",
             (None, false) => "",
         };
-        writeln!(out, "{} pages{signals}\n", grouped(pages.pages.len()))?;
+        writeln!(out, "{}{signals}\n", counted(pages.pages.len(), "page"))?;
         let compared = self
             .without_signals
             .map_or(String::new(), |without| format!(" (without signals {})", percent(without.freshness)));
@@ -172,7 +172,11 @@ fn write_hosts(out: &mut dyn Write, hosts: &Hosts, visits: &[Visit]) -> io::Resu
     let total: f64 = rates.iter().map(|(rate, _)| rate).sum();
     let mut order: Vec<usize> = (0..rates.len()).collect();
     order.sort_by(|a, b| rates[*b].0.total_cmp(&rates[*a].0));
-    writeln!(out, "\nThe busiest of {} hosts (the optimum knows no politeness)", grouped(hosts.names.len()))?;
+    writeln!(
+        out,
+        "\nThe busiest of {} (the optimum knows no politeness)",
+        counted(hosts.names.len(), "host")
+    )?;
     for host in order.into_iter().take(SHOWN) {
         let (rate, pages) = rates[host];
         let share = if total > 0.0 { rate / total } else { 0.0 };
