@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::path::Path;
+
 use support::*;
 
 #[test]
@@ -15,6 +17,44 @@ fn help_and_version() {
     assert!(stdout(&refrain(&["--help"])).contains("optimum"));
     // Without a command: the help, and the exit code of a mistake.
     assert_eq!(refrain(&[]).status.code(), Some(2));
+}
+
+/// The line with its numbers cut after six decimals: the last digits are the machine's own.
+fn six_decimals(line: &str) -> String {
+    let mut decimals = None;
+    let kept = line.trim_end().chars().filter(|c| {
+        decimals = match (c, decimals) {
+            ('.', _) => Some(0),
+            (c, Some(count)) if c.is_ascii_digit() => Some(count + 1),
+            _ => None,
+        };
+        decimals.is_none_or(|count| count <= 6)
+    });
+    kept.collect()
+}
+
+/// What the documentation shows is what the example gives.
+#[test]
+fn the_documentation_shows_what_is_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut shown = 0;
+    for document in ["README.md", "docs/optimum.md"] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        for block in text.split("```console\n$ refrain ").skip(1) {
+            let mut lines = block.lines();
+            let typed: Vec<&str> = lines.next().unwrap().split(' ').collect();
+            if !typed.iter().any(|word| word.starts_with("examples/")) {
+                continue;
+            }
+            let printed = stdout(&command(&typed).current_dir(&root).output().unwrap());
+            let printed: Vec<String> = printed.lines().map(six_decimals).collect();
+            for line in lines.take_while(|line| *line != "```" && line.trim() != "…") {
+                assert!(printed.contains(&six_decimals(line)), "{document}: {line}");
+                shown += 1;
+            }
+        }
+    }
+    assert!(shown > 10, "{shown} lines");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use refrain_core::optimum::{Candidate, Page, SignalPage, allocate};
 use refrain_core::page::Belief;
-use refrain_core::value::{CrawlValue, GammaPosterior, ValueFunction};
+use refrain_core::value::{CrawlValue, GammaPosterior, GreedyNcis, ValueFunction};
 
 use crate::chart::grouped;
 use crate::cli::BenchArgs;
@@ -21,6 +21,7 @@ const STATES: usize = 100_000;
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     to_stdout(|out| {
         write_values(out)?;
+        write_extremes(out)?;
         write_optimum(out, args.quick)
     })
 }
@@ -69,6 +70,37 @@ fn write_values(out: &mut dyn Write) -> io::Result<()> {
         let rate = 4.0 / page.change_rate().max(1e-9);
         GammaPosterior::new(4.0, rate, page.importance()).ok()
     })
+}
+
+/// The exact value where it is hardest: from next to no to a hundred million signals per change.
+fn write_extremes(out: &mut dyn Write) -> io::Result<()> {
+    let mut random = Synthetic::new(SEED);
+    let mut times: Vec<f64> = (0..STATES).filter_map(|_| time_extreme(&mut random)).collect();
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times.get((share * times.len() as f64) as usize).copied().unwrap_or(0.0);
+    let slowest = times.last().copied().unwrap_or(0.0);
+    writeln!(
+        out,
+        "  greedy-ncis, {} extreme pages: {:.0} at the median, {:.0} at 97 %, {:.0} at 99 %, {slowest:.0} at the worst",
+        grouped(times.len()),
+        at(0.5),
+        at(0.97),
+        at(0.99),
+    )
+}
+
+/// Nanoseconds for one value of a page with any recall, any rate of false signals and any exponent.
+fn time_extreme(random: &mut Synthetic) -> Option<f64> {
+    let near_zero = random.log_uniform(1e-12, 1.0);
+    let recall = if random.uniform() < 0.5 { near_zero } else { 1.0 - near_zero };
+    let page = Belief::new(1.0, 1.0)
+        .and_then(|page| page.with_signals(recall, random.log_uniform(1e-6, 1e8)))
+        .ok()?;
+    let value = GreedyNcis::new(&page);
+    let (exponent, by_time) = (random.log_uniform(1e-6, 40.0), random.uniform());
+    let signals = ((1.0 - by_time) * exponent / value.model().nats_per_signal()) as u32;
+    let elapsed = by_time * exponent / value.model().unsignalled_rate().max(1e-300);
+    Some(time_each(&[()], |()| value.value(elapsed, signals)))
 }
 
 fn write_value_row<V: CrawlValue>(

@@ -56,7 +56,7 @@ impl Totals {
 
 /// The best way to spend `budget` fetches per unit of time. `budget` must be positive.
 ///
-/// Work is one pass over the candidates per price that is tried, about five; passes run on all cores.
+/// Work is one pass over the candidates per price that is tried, six or so; passes run on all cores.
 ///
 /// # Errors
 /// If the minimum rates alone exceed the budget.

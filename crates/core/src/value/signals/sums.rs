@@ -39,9 +39,9 @@ impl SignalModel {
         let mut weight = 1.0 / self.total;
         let (mut fresh, mut signals) = (0.0, head);
         if head > 0.0 {
-            let decades = head * (self.delta / self.nu).ln_1p();
-            fresh = -(-decades).exp_m1() / self.delta;
-            weight *= (-decades).exp();
+            let lost = head * (self.delta / self.nu).ln_1p();
+            fresh = -(-lost).exp_m1() / self.delta;
+            weight *= (-lost).exp();
         }
         let mut i = head;
         while i < limit && head < MOST {
