@@ -1,9 +1,10 @@
-//! `refrain`: the doors to the crawler. Today: what a budget of fetches can buy.
+//! `refrain`: the doors to the crawler. Today: what a budget of fetches can buy, and what fetches teach.
 
 mod bench;
 mod chart;
 mod cli;
 mod demo;
+mod estimate;
 mod failure;
 mod input;
 mod optimum;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Optimum(args) => optimum::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
         Command::Demo => demo::run(),
         Command::Bench(args) => bench::run(&args),
     };

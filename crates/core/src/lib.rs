@@ -5,8 +5,10 @@
 //! - [`time`] and [`page`]: moments, what is believed about a page, what happened since its last fetch
 //! - [`value`]: what one more fetch of a page is worth now, and when it will be worth a given amount
 //! - [`optimum`]: the best any schedule can do with a budget in the long run, and the price it implies
-//! - [`math`]: the numerics under both
+//! - [`estimate`]: from what fetches saw to what is believed
+//! - [`math`]: the numerics under all of them
 
+pub mod estimate;
 pub mod math;
 pub mod optimum;
 pub mod page;

@@ -77,12 +77,13 @@ impl LineChart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Style;
 
     #[test]
     fn a_rising_curve_rises() {
         let chart = LineChart { width: 20, height: 5, x_label: "x" };
         let points = (0..=10).map(|i| (10f64.powi(i), f64::from(i) / 10.0)).collect();
-        let text = chart.draw(&[Series { name: "curve", points }], None);
+        let text = chart.draw(&[Series { name: "curve", points, style: Style::Line }], None);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 8);
         assert!(lines[0].starts_with(" 100 % ┤") && lines[4].starts_with("   0 % ┤"));
@@ -94,6 +95,9 @@ mod tests {
     fn nothing_to_draw_is_nothing() {
         let chart = LineChart { width: 20, height: 5, x_label: "x" };
         assert_eq!(chart.draw(&[], None), "");
-        assert_eq!(chart.draw(&[Series { name: "one", points: vec![(1.0, 0.5)] }], None), "");
+        assert_eq!(
+            chart.draw(&[Series { name: "one", points: vec![(1.0, 0.5)], style: Style::Line }], None),
+            ""
+        );
     }
 }

@@ -1,86 +1,167 @@
-//! The same chart as a picture.
+//! Line charts as pictures.
 
-use plotters::coord::ranged1d::{KeyPointHint, Ranged, ValueFormatter};
+use plotters::coord::combinators::LogCoord;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
-use super::Series;
 use super::numbers::short;
+use super::{Series, Style};
 
 const SIZE: (u32, u32) = (860, 480);
-const COLOURS: [RGBColor; 2] = [RGBColor(0x1b, 0x6e, 0x8c), RGBColor(0x9a, 0x9a, 0x9a)];
 const INK: RGBColor = RGBColor(0x33, 0x33, 0x33);
+const GRID: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
+const MARK: RGBColor = RGBColor(0xc0, 0x50, 0x30);
+/// Told apart by people who see colours differently, too (after Okabe and Ito).
+const COLOURS: [RGBColor; 9] = [
+    RGBColor(0x1b, 0x6e, 0x8c),
+    RGBColor(0x9a, 0x9a, 0x9a),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0x7a, 0x52, 0x30),
+    RGBColor(0x11, 0x11, 0x11),
+];
 
-/// Draws curves of a share (0 to 1) against a logarithmic x axis; `None` if there is nothing to draw.
-pub(crate) fn draw(title: &str, x_label: &str, series: &[Series], mark: Option<f64>) -> Option<String> {
-    let xs = series.iter().flat_map(|s| &s.points).map(|(x, _)| *x).chain(mark).filter(|x| *x > 0.0);
-    let (low, high) = xs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
-    if !(high > low) {
-        return None;
-    }
-    let mut picture = String::new();
-    draw_on(&mut picture, title, x_label, series, mark, low..high).ok()?;
-    Some(picture)
+/// A chart against a logarithmic x axis.
+pub(crate) struct SvgChart<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x_label: &'a str,
+    pub(crate) y_label: &'a str,
+    pub(crate) series: &'a [Series],
+    /// An upright line at this x, with a name.
+    pub(crate) mark: Option<(f64, &'static str)>,
+    /// Shares from 0 to 1, or any numbers on a logarithmic axis.
+    pub(crate) y: YAxis,
+    pub(crate) legend: SeriesLabelPosition,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum YAxis {
+    Share,
+    Logarithmic,
 }
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn draw_on(
-    picture: &mut String,
-    title: &str,
-    x_label: &str,
-    series: &[Series],
-    mark: Option<f64>,
-    range: std::ops::Range<f64>,
-) -> Drawn {
-    let area = SVGBackend::with_string(picture, SIZE).into_drawing_area();
-    area.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&area)
-        .caption(title, ("sans-serif", 20).into_font().color(&INK))
-        .margin(16)
-        .x_label_area_size(44)
-        .y_label_area_size(56)
-        .build_cartesian_2d(Decades(range.log_scale().into()), 0.0..1.0)?;
-    chart
-        .configure_mesh()
-        .x_desc(x_label)
-        .y_desc("freshness")
-        .label_style(("sans-serif", 14).into_font().color(&INK))
-        .y_label_formatter(&|y| format!("{:.0} %", 100.0 * y))
-        .x_labels(9)
-        .y_labels(11)
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(RGBColor(0xe4, 0xe4, 0xe4))
-        .axis_style(INK)
-        .draw()?;
-    for (curve, colour) in series.iter().zip(COLOURS.into_iter().cycle()) {
-        let points = curve.points.iter().copied().filter(|(x, _)| *x > 0.0);
+impl SvgChart<'_> {
+    /// The picture; `None` if there is nothing to draw.
+    pub(crate) fn draw(&self) -> Option<String> {
+        let points = || self.series.iter().flat_map(|s| &s.points);
+        let (low, high) = spread(points().map(|(x, _)| *x).chain(self.mark.map(|(x, _)| x)));
+        if !(high > low) {
+            return None;
+        }
+        let mut picture = String::new();
+        {
+            let area = SVGBackend::with_string(&mut picture, SIZE).into_drawing_area();
+            area.fill(&WHITE).ok()?;
+            let mut builder = ChartBuilder::on(&area);
+            builder
+                .caption(self.title, ("sans-serif", 20).into_font().color(&INK))
+                .margin(16)
+                .x_label_area_size(44)
+                .y_label_area_size(64);
+            let x = Decades((low..high).log_scale().into());
+            match self.y {
+                YAxis::Share => {
+                    let chart = builder.build_cartesian_2d(x, Shares(0.0..1.0)).ok()?;
+                    self.fill(chart, 0.0..1.0).ok()?;
+                }
+                YAxis::Logarithmic => {
+                    let (low, high) = spread(points().map(|(_, y)| *y));
+                    let range = low * 0.9..high * 1.1;
+                    let y = Decades(range.clone().log_scale().into());
+                    let chart = builder.build_cartesian_2d(x, y).ok()?;
+                    self.fill(chart, range).ok()?;
+                }
+            }
+            area.present().ok()?;
+        }
+        Some(picture)
+    }
+
+    fn fill<'a, Y>(
+        &self,
+        mut chart: ChartContext<'a, SVGBackend<'a>, Cartesian2d<Decades, Y>>,
+        range: std::ops::Range<f64>,
+    ) -> Drawn
+    where
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
         chart
-            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
-            .label(curve.name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour.stroke_width(2)));
+            .configure_mesh()
+            .x_desc(self.x_label)
+            .y_desc(self.y_label)
+            .label_style(("sans-serif", 14).into_font().color(&INK))
+            .x_labels(9)
+            .y_labels(11)
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID)
+            .axis_style(INK)
+            .draw()?;
+        let mut colours = COLOURS.into_iter().cycle();
+        let mut colour = COLOURS[0];
+        for curve in self.series {
+            let points = curve.points.iter().copied().filter(|(x, y)| *x > 0.0 && range.contains(y));
+            match curve.style {
+                Style::Exact => {
+                    let dots = points.map(|point| Circle::new(point, 3, colour.filled()));
+                    chart.draw_series(dots)?;
+                }
+                Style::Bound => {
+                    let dashes = DashedLineSeries::new(points, 4, 4, INK.stroke_width(1));
+                    chart.draw_series(dashes)?.label(curve.name).legend(|at| {
+                        let dash = |from, to| PathElement::new([(from, 0), (to, 0)], INK.stroke_width(1));
+                        EmptyElement::at(at) + dash(0, 6) + dash(9, 15) + dash(18, 24)
+                    });
+                }
+                Style::Line => {
+                    colour = colours.next().unwrap_or(INK);
+                    let own = colour;
+                    chart
+                        .draw_series(LineSeries::new(points, own.stroke_width(2)))?
+                        .label(curve.name)
+                        .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], own.stroke_width(2)));
+                }
+            }
+        }
+        if self.series.iter().any(|curve| curve.style == Style::Exact) {
+            let nothing: [Circle<(f64, f64), i32>; 0] = [];
+            chart
+                .draw_series(nothing)?
+                .label("exact")
+                .legend(|(x, y)| Circle::new((x + 12, y), 3, INK.filled()));
+        }
+        if let Some((at, name)) = self.mark {
+            let line = LineSeries::new([(at, range.start), (at, range.end)], MARK.stroke_width(1));
+            chart
+                .draw_series(line)?
+                .label(name)
+                .legend(|(x, y)| PathElement::new([(x, y), (x + 24, y)], MARK.stroke_width(1)));
+        }
+        chart
+            .configure_series_labels()
+            .position(self.legend.clone())
+            .background_style(WHITE)
+            .border_style(RGBColor(0xd0, 0xd0, 0xd0))
+            .label_font(("sans-serif", 14).into_font().color(&INK))
+            .draw()?;
+        Ok(())
     }
-    if let Some(mark) = mark {
-        let line = LineSeries::new([(mark, 0.0), (mark, 1.0)], RGBColor(0xc0, 0x50, 0x30).stroke_width(1));
-        chart.draw_series(line)?.label("this budget").legend(|(x, y)| {
-            PathElement::new([(x, y), (x + 24, y)], RGBColor(0xc0, 0x50, 0x30).stroke_width(1))
-        });
-    }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE)
-        .border_style(RGBColor(0xd0, 0xd0, 0xd0))
-        .label_font(("sans-serif", 14).into_font().color(&INK))
-        .draw()?;
-    area.present()?;
-    Ok(())
+}
+
+fn spread(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    let positive = numbers.filter(|number| *number > 0.0 && number.is_finite());
+    positive.fold((f64::INFINITY, 0.0), |(low, high), number| (low.min(number), high.max(number)))
 }
 
 /// A logarithmic axis with ticks at 1, 2 and 5 times the powers of ten, or at the powers alone if there are many.
-struct Decades(plotters::coord::combinators::LogCoord<f64>);
+struct Decades(LogCoord<f64>);
 
 impl Ranged for Decades {
-    type FormatOption = plotters::coord::ranged1d::NoDefaultFormatting;
+    type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
@@ -92,7 +173,9 @@ impl Ranged for Decades {
         let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
         let steps: &[f64] = if last - first > 4 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let ticks = (first..=last).flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
-        ticks.filter(|tick| range.contains(tick)).collect()
+        // With room for the rounding of a tick at the very end.
+        let (low, high) = (range.start * (1.0 - 1e-9), range.end * (1.0 + 1e-9));
+        ticks.filter(|tick| (low..=high).contains(tick)).collect()
     }
 
     fn range(&self) -> std::ops::Range<f64> {
@@ -103,5 +186,32 @@ impl Ranged for Decades {
 impl ValueFormatter<f64> for Decades {
     fn format(value: &f64) -> String {
         short(*value)
+    }
+}
+
+/// An axis of shares, in percent.
+struct Shares(std::ops::Range<f64>);
+
+impl Ranged for Shares {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (value - self.0.start) / (self.0.end - self.0.start);
+        from + (share * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        (0..=10).map(|tenth| f64::from(tenth) / 10.0).collect()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.0.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Shares {
+    fn format(value: &f64) -> String {
+        format!("{:.0} %", 100.0 * value)
     }
 }

@@ -3,14 +3,18 @@
 //! Everything is bounded but the number of rows, and every complaint names file, line, column and what was expected.
 
 mod ahead;
+mod clicks;
 mod hubs;
 mod ids;
+mod intervals;
 mod lines;
 mod pages;
 mod source;
 mod table;
 
+pub(crate) use clicks::read_clicks;
 pub(crate) use hubs::Hubs;
 pub(crate) use ids::Ids;
+pub(crate) use intervals::{Intervals, PageIntervals};
 pub(crate) use pages::{Hosts, Pages, Signals};
 pub(crate) use table::csv_field;

@@ -6,7 +6,7 @@ use refrain_core::optimum::{Candidate, CurvePoint, curve, rates_for_freshness};
 use serde::Serialize;
 
 use super::problem::{Problem, with_candidates};
-use crate::chart::{LineChart, Series, draw_svg, percent, short};
+use crate::chart::{LineChart, Series, SeriesLabelPosition, Style, SvgChart, YAxis, percent, short};
 use crate::cli::OptimumArgs;
 use crate::failure::Failure;
 use crate::input::Pages;
@@ -98,7 +98,7 @@ impl Sweep {
                 .filter(|p| p.rate > 0.0 && p.freshness >= SHOWN_FROM)
                 .map(|p| (p.rate, p.freshness))
                 .collect();
-            Series { name, points }
+            Series { name, points, style: Style::Line }
         };
         let main = if self.without_signals.is_some() { "with signals" } else { "freshness" };
         let mut series = vec![to_series(main, &self.points)];
@@ -135,7 +135,16 @@ impl Sweep {
     }
 
     fn svg(&self) -> Option<String> {
-        draw_svg("Freshness for a budget", "fetches per unit of time", &self.series(), self.rate)
+        let chart = SvgChart {
+            title: "Freshness for a budget",
+            x_label: "fetches per unit of time",
+            y_label: "freshness",
+            series: &self.series(),
+            mark: self.rate.map(|rate| (rate, "this budget")),
+            y: YAxis::Share,
+            legend: SeriesLabelPosition::LowerRight,
+        };
+        chart.draw()
     }
 
     fn json(&self) -> JsonSweep {

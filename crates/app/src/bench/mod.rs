@@ -1,5 +1,7 @@
 //! `refrain bench`: what this machine does, in the figures the project promises.
 
+mod learning;
+
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
@@ -22,6 +24,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     to_stdout(|out| {
         write_values(out)?;
         write_extremes(out)?;
+        learning::write(out)?;
         write_optimum(out, args.quick)
     })
 }
@@ -121,7 +124,7 @@ fn write_value_row<V: CrawlValue>(
 }
 
 /// Nanoseconds per call: the best of three rounds, so that a busy neighbour does not count.
-fn time_each<T>(items: &[T], mut work: impl FnMut(&T) -> f64) -> f64 {
+pub(super) fn time_each<T>(items: &[T], mut work: impl FnMut(&T) -> f64) -> f64 {
     let mut round = || {
         let clock = Stopwatch::start();
         for item in items {

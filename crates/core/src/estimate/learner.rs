@@ -1,0 +1,117 @@
+//! From what fetches saw to beliefs, for all pages together: each page has its history, and the prior of each comes from
+//! all the others.
+//!
+//! Priors form a tree: the start, all pages, those of the host, those of the host and one URL shape. Each level leans on
+//! the one above as far as its own pages are few.
+
+use std::collections::HashMap;
+
+use super::history::History;
+use super::observation::Observation;
+use super::population::Population;
+use super::posterior::Posterior;
+use super::prior::Prior;
+
+/// Where a page belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Group {
+    /// Its host.
+    pub host: u32,
+    /// The shape of its URL on that host ([`super::shape`]).
+    pub shape: u32,
+}
+
+/// A page as the learner knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Learned {
+    history: History,
+    /// What the groups were told last; nothing before the first observation.
+    belief: Option<Posterior>,
+    group: Group,
+}
+
+impl Learned {
+    /// A page that was never looked at twice.
+    pub fn new(group: Group) -> Self {
+        Self { history: History::default(), belief: None, group }
+    }
+
+    /// Its history.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// A fetch failed.
+    pub fn fail(&mut self) {
+        self.history.fail();
+    }
+}
+
+/// The priors of all groups.
+#[derive(Clone, Debug, Default)]
+pub struct Learner {
+    start: Prior,
+    pages: Population,
+    hosts: HashMap<u32, Population>,
+    shapes: HashMap<Group, Population>,
+}
+
+impl Learner {
+    /// Nothing learned yet, and this believed of everything.
+    pub fn new(start: Prior) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// What is believed of a page of this group before it was looked at.
+    pub fn prior(&mut self, group: Group) -> Prior {
+        let all = self.pages.prior(&self.start);
+        let Some(host) = self.hosts.get_mut(&group.host) else { return all };
+        let host = host.prior(&all);
+        self.shapes.get_mut(&group).map_or(host, |shape| shape.prior(&host))
+    }
+
+    /// What is believed of a page now.
+    pub fn belief(&mut self, page: &Learned) -> Posterior {
+        let prior = self.prior(page.group);
+        Posterior::of(&page.history, &prior)
+    }
+
+    /// A fetch saw this.
+    pub fn observe(&mut self, page: &mut Learned, seen: &Observation) -> Posterior {
+        page.history.observe(seen);
+        self.refresh(page)
+    }
+
+    /// The belief about a page anew, with what was learned of the others since its last fetch. Cheap beside a fetch: a
+    /// driver that refreshes a few pages with each has priors that are up to date many times sooner.
+    pub fn refresh(&mut self, page: &mut Learned) -> Posterior {
+        if page.history.seen() == 0 {
+            return self.belief(page);
+        }
+        let prior = self.prior(page.group);
+        let after = Posterior::of(&page.history, &prior);
+        self.pages.replace(page.belief.as_ref(), &after);
+        self.hosts.entry(page.group.host).or_default().replace(page.belief.as_ref(), &after);
+        self.shapes.entry(page.group).or_default().replace(page.belief.as_ref(), &after);
+        page.belief = Some(after);
+        after
+    }
+
+    /// The page is gone: its group forgets it.
+    pub fn remove(&mut self, page: &Learned) {
+        let Some(last) = &page.belief else { return };
+        self.pages.remove(last);
+        if let Some(host) = self.hosts.get_mut(&page.group.host) {
+            host.remove(last);
+        }
+        if let Some(shape) = self.shapes.get_mut(&page.group) {
+            shape.remove(last);
+        }
+    }
+
+    /// The prior of all pages, refitted now.
+    #[cfg(test)]
+    pub(super) fn pages_prior_now(&self) -> Prior {
+        self.pages.fit(&self.start)
+    }
+}

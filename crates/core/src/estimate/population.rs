@@ -1,0 +1,146 @@
+//! The prior, learned from the crawl itself (empirical Bayes).
+//!
+//! A group of pages (all, a host's, those of one URL shape) is taken as draws from one Gamma distribution of rates. Its
+//! likeliest parameters, given what is believed of each page, have the mean of the pages' mean rates and the mean of
+//! their mean log rates (the M-step of EM). Both are sums, so a page whose belief changes takes its old share out and puts
+//! its new one in: the fit is always up to date, and each fetch costs the same.
+//!
+//! A group with few pages leans on its parent: mean and shape are drawn towards the parent's (in logarithms, so that a
+//! parent that is a hundred times off is soon overruled).
+
+use super::posterior::Posterior;
+use super::prior::Prior;
+use crate::math::polygamma::{digamma, trigamma};
+
+/// How many pages of its own a group needs to count as much as its parent.
+const PARENT_PAGES: f64 = 8.0;
+/// A prior is never surer than so many changes: pages are not all alike.
+const SUREST: f64 = 8.0;
+const LEAST_SURE: f64 = 0.05;
+/// Refitted after so many updates, or this share of the pages.
+const REFIT_AFTER: f64 = 16.0;
+const REFIT_SHARE: f64 = 1.0 / 32.0;
+
+/// A group of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct Population {
+    pages: f64,
+    rates: f64,
+    logs: f64,
+    updates: f64,
+    fitted: Option<Prior>,
+}
+
+impl Default for Population {
+    fn default() -> Self {
+        Self { pages: 0.0, rates: 0.0, logs: 0.0, updates: 0.0, fitted: None }
+    }
+}
+
+impl Population {
+    /// The belief about a page is new: `before` is what the group was told last, if anything.
+    pub fn replace(&mut self, before: Option<&Posterior>, after: &Posterior) {
+        if let Some(before) = before {
+            self.remove(before);
+        }
+        self.pages += 1.0;
+        self.rates += after.mean();
+        self.logs += after.mean_log();
+        self.updates += 1.0;
+    }
+
+    /// A page is gone.
+    pub fn remove(&mut self, last: &Posterior) {
+        self.pages -= 1.0;
+        self.rates -= last.mean();
+        self.logs -= last.mean_log();
+    }
+
+    /// How many pages have been heard of.
+    pub fn pages(&self) -> f64 {
+        self.pages
+    }
+
+    /// The prior of this group: refitted now and then, leaning on its parent's.
+    pub fn prior(&mut self, parent: &Prior) -> Prior {
+        let due = self.updates >= REFIT_AFTER.max(REFIT_SHARE * self.pages);
+        if let (Some(fitted), false) = (self.fitted, due) {
+            return fitted;
+        }
+        self.updates = 0.0;
+        let fitted = self.fit(parent);
+        self.fitted = Some(fitted);
+        fitted
+    }
+
+    /// The prior as it is now.
+    pub fn fit(&self, parent: &Prior) -> Prior {
+        // A parent of another form has no say in a Gamma fit: its own best Gamma takes its place.
+        let parent = match *parent {
+            Prior::Gamma { shape, rate } => Posterior::new(shape, rate),
+            Prior::Intervals { .. } => Ok(Posterior::of(&super::history::History::default(), parent)),
+        };
+        let Ok(parent) = parent else { return Prior::BROAD };
+        let mean = self.rates / self.pages;
+        if !(self.pages > 0.5 && mean > 0.0) {
+            return Prior::Gamma { shape: parent.shape(), rate: parent.rate() };
+        }
+        let shape = gamma_shape(mean.ln() - self.logs / self.pages).clamp(LEAST_SURE, SUREST);
+        let own = self.pages / (self.pages + PARENT_PAGES);
+        let lean = |own_value: f64, parent: f64| (own * own_value.ln() + (1.0 - own) * parent.ln()).exp();
+        let shape = lean(shape, parent.shape());
+        let rate = shape / lean(mean, parent.mean());
+        if rate.is_finite() && rate > 0.0 { Prior::Gamma { shape, rate } } else { Prior::BROAD }
+    }
+}
+
+/// The shape a at which ln a - ψ(a) = `excess`: the likeliest Gamma for a mean and a mean logarithm so far apart.
+fn gamma_shape(excess: f64) -> f64 {
+    if !(excess > 1e-6) {
+        return SUREST;
+    }
+    // Minka's start and Newton's steps in 1/a: a few do.
+    let mut a = (3.0 - excess + ((excess - 3.0).powi(2) + 24.0 * excess).sqrt()) / (12.0 * excess);
+    for _ in 0..4 {
+        let miss = a.ln() - digamma(a) - excess;
+        a = (1.0 / a + miss / (a * a * (1.0 / a - trigamma(a)))).recip();
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_found() {
+        for a in [0.06f64, 0.3, 1.0, 2.5, 7.0] {
+            let found = gamma_shape(a.ln() - digamma(a));
+            assert!((found / a - 1.0).abs() < 1e-6, "{a} {found}");
+        }
+        assert_eq!(gamma_shape(0.0), SUREST);
+    }
+
+    #[test]
+    fn few_pages_lean_on_the_parent() {
+        let parent = Prior::gamma(0.5, 100.0).unwrap();
+        let mut group = Population::default();
+        let Prior::Gamma { shape, rate } = group.fit(&parent) else { panic!("a Gamma") };
+        assert!((shape - 0.5).abs() < 1e-6 && (rate - 100.0).abs() < 1e-3);
+        let fast = Posterior::new(20.0, 20.0).unwrap();
+        group.replace(None, &fast);
+        let mean = |prior: Prior| match prior {
+            Prior::Gamma { shape, rate } => shape / rate,
+            Prior::Intervals { .. } => panic!("a Gamma"),
+        };
+        assert!(mean(group.fit(&parent)) < 0.2);
+        (0..200).for_each(|_| group.replace(None, &fast));
+        assert!(mean(group.fit(&parent)) > 0.75);
+        // Taking out what was put in leaves nothing.
+        let other = Posterior::new(3.0, 70.0).unwrap();
+        let before = group;
+        group.replace(None, &other);
+        group.remove(&other);
+        assert!((mean(group.fit(&parent)) / mean(before.fit(&parent)) - 1.0).abs() < 1e-12);
+    }
+}

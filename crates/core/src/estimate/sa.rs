@@ -1,0 +1,76 @@
+//! SA, stochastic approximation: y ← y + η_k [I (y + p) - y], η_k = (k+1)^{-η}. (Avrachenkov, Patil and Thoppe, eq. 2.)
+//!
+//! From y = 0 the iterate is proportional to p, so u = y/p is kept: u ← u + η_k [I (u + 1) - u]. The rate of fetches is
+//! needed when the estimate is read, not while it is learned.
+//! Domain: ½ < η ≤ 1. Nothing changed: 0. Everything changed: p Σ η_k, which grows without end, slowly.
+
+use super::counts::Counts;
+use super::interval::{Confidence, Estimate};
+use super::lln::{Offset, lln_interval};
+use super::theory;
+
+/// η: how fast the steps shrink.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step(f64);
+
+impl Step {
+    /// The paper's first experiment.
+    pub const USUAL: Self = Self(0.75);
+
+    /// Steps of (k+1)^{-exponent}; `None` unless the exponent is above ½ and at most 1.
+    pub fn new(exponent: f64) -> Option<Self> {
+        (exponent > 0.5 && exponent <= 1.0).then_some(Self(exponent))
+    }
+
+    /// η_k.
+    pub fn at(self, k: f64) -> f64 {
+        (k + 1.0).powf(-self.0)
+    }
+
+    /// η.
+    pub fn exponent(self) -> f64 {
+        self.0
+    }
+}
+
+/// The iterate after so many intervals, per rate of fetches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sa {
+    /// k.
+    pub seen: f64,
+    /// u = y/p.
+    pub iterate: f64,
+}
+
+impl Sa {
+    /// One more interval.
+    pub fn observe(&mut self, changed: bool, step: Step) {
+        self.move_by(changed, step.at(self.seen));
+    }
+
+    /// One more interval, with a step of this size.
+    pub(super) fn move_by(&mut self, changed: bool, eta: f64) {
+        self.iterate += eta * if changed { 1.0 } else { -self.iterate };
+        self.seen += 1.0;
+    }
+
+    /// The estimate for fetches at rate `p`.
+    pub fn rate(&self, p: f64) -> f64 {
+        (p * self.iterate).max(0.0)
+    }
+
+    /// The same with the spread that such iterates have at this rate.
+    pub fn interval(&self, p: f64, step: Step, confidence: Confidence) -> Estimate {
+        let rate = self.rate(p);
+        if rate == 0.0 {
+            return nothing_changed(self.seen, p, confidence);
+        }
+        confidence.of_deviation(rate, theory::sa(rate, p, step, self.seen as u32).deviation)
+    }
+}
+
+/// An iterate that never left 0 has no spread; the count of intervals says how high the rate may be all the same.
+pub(super) fn nothing_changed(seen: f64, p: f64, confidence: Confidence) -> Estimate {
+    let counts = Counts { changed: 0.0, all: seen, span: 0.0 };
+    lln_interval(&counts, p, Offset::One, confidence)
+}
