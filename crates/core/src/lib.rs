@@ -6,9 +6,11 @@
 //! - [`value`]: what one more fetch of a page is worth now, and when it will be worth a given amount
 //! - [`optimum`]: the best any schedule can do with a budget in the long run, and the price it implies
 //! - [`estimate`]: from what fetches saw to what is believed
+//! - [`frontier`]: the online scheduler: which fetch next
 //! - [`math`]: the numerics under all of them
 
 pub mod estimate;
+pub mod frontier;
 pub mod math;
 pub mod optimum;
 pub mod page;

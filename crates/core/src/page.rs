@@ -127,6 +127,11 @@ impl SinceFetch {
         Self { fetched, signals: 0 }
     }
 
+    /// A page that was fetched at this moment, with so many signals since.
+    pub fn with_signals(fetched: Time, signals: u32) -> Self {
+        Self { fetched, signals }
+    }
+
     /// A change signal arrived at `now`. One that comes within `ignore_within` of the fetch announces a change that
     /// the fetch saw, and is not counted (GREEDY-NCIS-D; [`Span::ZERO`] counts all but those at the very moment of
     /// the fetch or before it). Returns whether it was counted.

@@ -1,5 +1,6 @@
 //! `refrain bench`: what this machine does, in the figures the project promises.
 
+mod frontier;
 mod learning;
 
 use std::hint::black_box;
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         write_values(out)?;
         write_extremes(out)?;
         learning::write(out)?;
+        frontier::write(out, args.quick)?;
         write_optimum(out, args.quick)
     })
 }

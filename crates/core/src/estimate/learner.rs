@@ -90,11 +90,17 @@ impl Learner {
         }
         let prior = self.prior(page.group);
         let after = Posterior::of(&page.history, &prior);
-        self.pages.replace(page.belief.as_ref(), &after);
-        self.hosts.entry(page.group.host).or_default().replace(page.belief.as_ref(), &after);
-        self.shapes.entry(page.group).or_default().replace(page.belief.as_ref(), &after);
+        self.tell(page.group, page.belief.as_ref(), &after);
         page.belief = Some(after);
         after
+    }
+
+    /// For who keeps pages otherwise: the belief about a page of this group is new. `before` is what was told last, if
+    /// anything.
+    pub fn tell(&mut self, group: Group, before: Option<&Posterior>, after: &Posterior) {
+        self.pages.replace(before, after);
+        self.hosts.entry(group.host).or_default().replace(before, after);
+        self.shapes.entry(group).or_default().replace(before, after);
     }
 
     /// The page is gone: its group forgets it.

@@ -18,7 +18,8 @@ const MAX_STEPS: u32 = 200;
 ///
 /// Invariant: f(low) ≤ 0 ≤ f(high) at every step, so the answer is as good as the bracket if f is rough.
 pub fn newton(mut bracket: Bracket, start: f64, last_step: f64, mut f: impl FnMut(f64) -> (f64, f64)) -> f64 {
-    let mut x = start.clamp(bracket.low, bracket.high);
+    // Not clamp, which panics where rounding has put the low end above the high one.
+    let mut x = start.max(bracket.low).min(bracket.high);
     let mut previous = f64::INFINITY;
     for _ in 0..MAX_STEPS {
         let (value, slope) = f(x);
@@ -34,7 +35,7 @@ pub fn newton(mut bracket: Bracket, start: f64, last_step: f64, mut f: impl FnMu
         let target = x - step;
         let trusted = slope > 0.0 && value.abs() <= 0.5 * previous;
         if trusted && step.abs() <= last_step * x.abs() {
-            return target.clamp(bracket.low, bracket.high);
+            return target.max(bracket.low).min(bracket.high);
         }
         if bracket.high - bracket.low <= 4.0 * f64::EPSILON * bracket.low.abs() {
             return bracket.high;
@@ -64,6 +65,13 @@ impl Bracket {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_bracket_that_rounding_has_turned_around() {
+        let turned = Bracket { low: 1.3703493889631655, high: 1.3703493889631653 };
+        let found = newton(turned, 1.0, 1e-12, |x| (x - 1.370_349_388_963_165_4, 1.0));
+        assert!((found - 1.370_349_388_963_165_4).abs() < 1e-14);
+    }
 
     proptest! {
         #[test]

@@ -1,0 +1,118 @@
+//! How the values of pages are known.
+
+use std::f64::consts::E;
+
+use super::race::Look;
+use crate::estimate::Observation;
+use crate::page::{Belief, SinceFetch};
+use crate::time::{Span, Time};
+use crate::value::{CrawlValue, ValueFunction};
+
+/// Where values come from: beliefs that are given, beliefs that are learned, or a rule that has none.
+pub trait Model {
+    /// What is kept of each page.
+    type Page: Clone;
+
+    /// What a fetch now is worth. Between two calls for the same page it may only have grown, unless the page was observed
+    /// or changed.
+    fn value(&self, page: &Self::Page, since: &SinceFetch, now: Time) -> f64;
+
+    /// A moment not after the one at which the value reaches `level` if no signal comes; [`Time::MAX`] if it never does. A
+    /// `near` one is wanted close, others may be a few percent early. The value is below the level now.
+    fn reaches(&self, page: &Self::Page, since: &SinceFetch, now: Time, level: f64, near: bool) -> Time;
+
+    /// The value now, and the most that it grows per second from now until some moment, without a signal.
+    fn look(&self, page: &Self::Page, since: &SinceFetch, now: Time) -> Look;
+
+    /// How much sooner one more signal makes the page reach any level; `None` if that depends.
+    fn sooner(&self, page: &Self::Page) -> Option<Span>;
+
+    /// A fetch saw this.
+    fn observe(&mut self, page: &mut Self::Page, seen: &Observation);
+
+    /// A fetch failed.
+    fn fail(&mut self, _page: &mut Self::Page) {}
+}
+
+/// For how much longer a look holds, as a share of the age.
+pub(super) const AHEAD: f64 = 1.0 / 64.0;
+
+/// Until when a look holds.
+pub(super) fn ahead(since: &SinceFetch, now: Time) -> Time {
+    now + Span::from_nanos((since.elapsed(now).as_nanos() as f64 * AHEAD) as u64)
+}
+
+/// The most that any value grows per second: x e^{-x} is at most 1/e.
+pub(super) fn steepest(importance: f64) -> f64 {
+    importance / E * (1.0 + 1e-9)
+}
+
+/// A moment `elapsed` seconds after a fetch, surely not too late.
+pub(super) fn not_after(fetched: Time, elapsed: Option<f64>) -> Time {
+    match elapsed {
+        // Earlier by what the inverse of a value may be off, and down to a whole nanosecond.
+        Some(elapsed) if elapsed < 9e9 => {
+            fetched + Span::from_nanos((elapsed.max(0.0) * (1e9 * (1.0 - 4e-9))) as u64)
+        }
+        _ => Time::MAX,
+    }
+}
+
+/// Beliefs that are given, and a value function: the papers' policies.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    function: ValueFunction,
+}
+
+impl Known {
+    /// With this value function.
+    pub fn new(function: ValueFunction) -> Self {
+        Self { function }
+    }
+}
+
+impl Model for Known {
+    type Page = Belief;
+
+    fn value(&self, page: &Belief, since: &SinceFetch, now: Time) -> f64 {
+        self.function.of(page).value(since.elapsed(now).as_secs(), since.signals())
+    }
+
+    fn reaches(&self, page: &Belief, since: &SinceFetch, _now: Time, level: f64, _near: bool) -> Time {
+        not_after(since.fetched(), self.function.of(page).moment(level, since.signals()))
+    }
+
+    /// V' = μ α e^{-αι} ψ(ι), and a cycle is no longer than ι: at most μ q e^{-q} with q = ατ + nb. That grows up to q = 1, and
+    /// by no more than its argument.
+    fn look(&self, page: &Belief, since: &SinceFetch, now: Time) -> Look {
+        let elapsed = since.elapsed(now).as_secs();
+        let value = self.function.of(page).value(elapsed, since.signals());
+        let importance = page.importance();
+        let (silent, tight) = match self.function {
+            ValueFunction::Greedy => (page.change_rate(), true),
+            _ if since.signals() > 0 => {
+                return Look { value, growth: steepest(importance), until: Time::MAX, tight: false };
+            }
+            _ => ((1.0 - page.recall()) * page.change_rate(), false),
+        };
+        let x = silent * elapsed;
+        let growth = (importance * x * (-x).exp() * (1.0 + AHEAD)).min(steepest(importance));
+        Look { value, growth, until: ahead(since, now), tight }
+    }
+
+    fn sooner(&self, page: &Belief) -> Option<Span> {
+        match self.function {
+            ValueFunction::Greedy => Some(Span::ZERO),
+            ValueFunction::GreedyNcis | ValueFunction::Approximate(_) => {
+                let (signalled, silent) =
+                    (page.recall() * page.change_rate(), (1.0 - page.recall()) * page.change_rate());
+                // β = b/α; a little more, for rounding.
+                let sooner = (signalled / page.false_rate()).ln_1p() / silent;
+                if sooner.is_finite() { Some(Span::from_secs_ceil(sooner * (1.0 + 1e-9))) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    fn observe(&mut self, _page: &mut Belief, _seen: &Observation) {}
+}
