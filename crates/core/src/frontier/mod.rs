@@ -180,7 +180,7 @@ impl<M: Model> Frontier<M> {
             hosts: Vec::new(),
             pace,
             orders: Orders::default(),
-            race: Race::large(pace.period()),
+            race: Race::large(pace.period(), start),
             rooms: HashMap::new(),
             open: Vec::new(),
             doors: BinaryHeap::new(),

@@ -72,7 +72,8 @@ impl GammaPosterior {
         let t = r.ln_1p();
         let survival = (-a * t).exp();
         let slope = a * r / (1.0 + r) * survival;
-        let plain = (a - 1.0).abs() > 0.02 && a * r > 0.3 && r > 0.1;
+        // What cancels is of the order of 1/|a-1| against ar²/2.
+        let plain = (a - 1.0).abs() > 0.02 && a * r * r > 1e-3;
         let value = if plain {
             b / (a - 1.0) * (1.0 - (1.0 + r) * survival) - elapsed * survival
         } else {

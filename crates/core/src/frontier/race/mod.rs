@@ -67,9 +67,9 @@ const TIERS: usize = 4;
 const TOP: usize = TIERS - 1;
 /// So many may have a seat before the level is raised; so many keep theirs then, and so many get one when it is lowered.
 /// After a change there is much room for more of the same: prices that move, move on.
-const SEATS: usize = 128;
-const SEATS_KEPT: usize = 32;
-const SEATS_FILLED: usize = 96;
+const SEATS: usize = 64;
+const SEATS_KEPT: usize = 20;
+const SEATS_FILLED: usize = 44;
 /// Who has reached this share of a level may go on.
 const EARLY: f64 = 0.95;
 /// The same for the sleepers of a tier and the level under it. The lowest tier has no limit.
@@ -139,8 +139,8 @@ pub(super) struct Race {
 
 impl Race {
     /// A race of millions, in which someone wins about every `period`.
-    pub(super) fn large(period: Span) -> Self {
-        Self::new(Queue::Wheel(Box::new(Wheel::new(fine(period)))))
+    pub(super) fn large(period: Span, now: Time) -> Self {
+        Self::new(Queue::Wheel(Box::new(Wheel::new(fine(period), now))))
     }
 
     /// Someone wins about every `period` from now on. Sleepers wake early by a part of that; if it has changed much, they are
@@ -151,7 +151,7 @@ impl Race {
         if (1.0 / 16.0..=16.0).contains(&ratio) {
             return;
         }
-        **wheel = Wheel::new(fine(period));
+        **wheel = Wheel::new(fine(period), field.now());
         for id in field.everyone() {
             if let (Place::Tier(_), wake) = field.place(id)
                 && wake < Time::MAX

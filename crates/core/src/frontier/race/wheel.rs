@@ -1,19 +1,27 @@
 //! A timing wheel: millions of sleepers, each woken in time, in a few memory accesses.
 //!
-//! Time is cut into ticks. Slots of the lowest level are one tick each, those of the next as long as the whole lowest level,
-//! and so on. A sleeper goes into the slot that its tick differs in from now's; when the wheel turns into a slot of a higher
-//! level, its sleepers move down. Nothing is ever removed: who does not sleep here any more is passed over when its slot comes.
+//! Time is cut into ticks. Slots of the lower level are one tick each, those of the upper as long as the whole lower level. A
+//! sleeper goes into the slot that its tick differs in from now's; when the wheel turns into a slot of the upper level, its
+//! sleepers move down; those beyond both levels are looked through when the upper level has turned around. Nothing is ever
+//! removed: who does not sleep here any more is passed over when woken.
 
 use crate::time::{Span, Time};
 
 const SLOT_BITS: u32 = 13;
 const SLOTS: usize = 1 << SLOT_BITS;
-const LEVELS: usize = 4;
+const LEVELS: u32 = 2;
 const WORDS: usize = SLOTS / 64;
+
+/// A sleeper, and the lower bits of its tick: enough, within the two levels.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    id: u32,
+    tick: u32,
+}
 
 #[derive(Clone, Debug)]
 struct Level {
-    slots: Vec<Vec<u32>>,
+    slots: Vec<Vec<Entry>>,
     /// Which slots are not empty.
     occupied: [u64; WORDS],
 }
@@ -23,33 +31,29 @@ impl Level {
         Self { slots: vec![Vec::new(); SLOTS], occupied: [0; WORDS] }
     }
 
-    fn push(&mut self, slot: usize, id: u32) {
-        self.slots[slot].push(id);
+    fn push(&mut self, slot: usize, entry: Entry) {
+        self.slots[slot].push(entry);
         self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
-    fn take(&mut self, slot: usize) -> Vec<u32> {
+    fn is_empty(&self, slot: usize) -> bool {
+        self.occupied[slot / 64] >> (slot % 64) & 1 == 0
+    }
+
+    fn vacate(&mut self, slot: usize) {
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        std::mem::take(&mut self.slots[slot])
     }
 
     /// The first slot from here on that is not empty.
     fn next_from(&self, slot: usize) -> Option<usize> {
-        let mut word = slot / 64;
-        if word >= WORDS {
+        let first = slot / 64;
+        if first >= WORDS {
             return None;
         }
-        let mut bits = self.occupied[word] & (u64::MAX << (slot % 64));
-        loop {
-            if bits != 0 {
-                return Some(word * 64 + bits.trailing_zeros() as usize);
-            }
-            word += 1;
-            if word == WORDS {
-                return None;
-            }
-            bits = self.occupied[word];
-        }
+        let here = self.occupied[first] & (u64::MAX << (slot % 64));
+        let rest = self.occupied[first + 1..].iter().copied();
+        let (word, bits) = (first..).zip(std::iter::once(here).chain(rest)).find(|(_, bits)| *bits != 0)?;
+        Some(word * 64 + bits.trailing_zeros() as usize)
     }
 }
 
@@ -58,27 +62,34 @@ impl Level {
 pub(super) struct Wheel {
     /// A tick is 2 to the power of this in nanoseconds: sleepers wake early by no more than that.
     tick_bits: u32,
-    levels: Vec<Level>,
+    lower: Level,
+    upper: Level,
     /// Everything before this tick is over.
     now: u64,
-    /// Sleepers that are due already, or so far off that no level has a slot for them.
+    /// Sleepers that are due already, or beyond both levels.
     due: Vec<u32>,
     far: Vec<u32>,
+    /// The first tick of those.
+    far_first: u64,
     entries: usize,
 }
 
 impl Wheel {
     /// A wheel with ticks of about this length, a power of two.
-    pub(super) fn new(tick: Span) -> Self {
-        Self {
+    pub(super) fn new(tick: Span, now: Time) -> Self {
+        let mut wheel = Self {
             // At least 2^10 ns; at most 2^40, 18 minutes.
             tick_bits: tick.as_nanos().clamp(1 << 10, 1 << 40).ilog2(),
-            levels: (0..LEVELS).map(|_| Level::new()).collect(),
+            lower: Level::new(),
+            upper: Level::new(),
             now: 0,
             due: Vec::new(),
             far: Vec::new(),
+            far_first: u64::MAX,
             entries: 0,
-        }
+        };
+        wheel.now = wheel.tick_of(now);
+        wheel
     }
 
     /// The length of a tick.
@@ -102,13 +113,15 @@ impl Wheel {
             self.due.push(id);
             return;
         }
-        let level = ((tick ^ self.now).ilog2() / SLOT_BITS) as usize;
-        if level >= LEVELS {
-            self.far.push(id);
-            return;
+        let entry = Entry { id, tick: tick as u32 };
+        match (tick ^ self.now).ilog2() / SLOT_BITS {
+            0 => self.lower.push(tick as usize % SLOTS, entry),
+            1 => self.upper.push((tick >> SLOT_BITS) as usize % SLOTS, entry),
+            _ => {
+                self.far.push(id);
+                self.far_first = self.far_first.min(tick);
+            }
         }
-        let slot = (tick >> (level as u32 * SLOT_BITS)) as usize % SLOTS;
-        self.levels[level].push(slot, id);
     }
 
     /// Turns to `now` and gives everyone whose tick has come. `wake` says until when someone sleeps, if at all.
@@ -124,48 +137,47 @@ impl Wheel {
 
     /// The next tick at which something happens, `target` at the latest.
     fn next_stop(&self, target: u64) -> u64 {
-        let mut stop = target;
-        for (index, level) in self.levels.iter().enumerate() {
-            let shift = index as u32 * SLOT_BITS;
-            let position = (self.now >> shift) as usize % SLOTS;
-            if let Some(slot) = level.next_from(position + 1) {
-                let block = self.now >> (shift + SLOT_BITS) << (shift + SLOT_BITS);
-                stop = stop.min(block + ((slot as u64) << shift));
-            }
+        let block = self.now >> SLOT_BITS << SLOT_BITS;
+        if let Some(slot) = self.lower.next_from(self.now as usize % SLOTS + 1) {
+            return target.min(block + slot as u64);
         }
-        if !self.far.is_empty() {
-            let shift = LEVELS as u32 * SLOT_BITS;
-            stop = stop.min(((self.now >> shift) + 1) << shift);
+        let round = self.now >> (LEVELS * SLOT_BITS) << (LEVELS * SLOT_BITS);
+        if let Some(slot) = self.upper.next_from((self.now >> SLOT_BITS) as usize % SLOTS + 1) {
+            return target.min(round + ((slot as u64) << SLOT_BITS));
         }
-        stop
+        // Rounds in which nobody is due are passed over.
+        let first = self.far_first >> (LEVELS * SLOT_BITS) << (LEVELS * SLOT_BITS);
+        if self.far.is_empty() { target } else { target.min(first.max(round + (1 << (LEVELS * SLOT_BITS)))) }
     }
 
     fn turn_to(&mut self, next: u64, wake: &impl Fn(u32) -> Option<Time>) {
         let before = self.now;
         self.now = next;
-        let whole = LEVELS as u32 * SLOT_BITS;
-        if before >> whole != next >> whole {
-            let far = std::mem::take(&mut self.far);
-            self.sort_in(far, wake);
-        }
-        // From the top: what moves down may move on.
-        for index in (0..LEVELS).rev() {
-            let shift = index as u32 * SLOT_BITS;
-            if before >> shift == next >> shift {
-                continue;
+        let round = next >> (LEVELS * SLOT_BITS);
+        if before >> (LEVELS * SLOT_BITS) != round && self.far_first >> (LEVELS * SLOT_BITS) <= round {
+            self.far_first = u64::MAX;
+            for id in std::mem::take(&mut self.far) {
+                match wake(id) {
+                    Some(wake) => self.put(self.tick_of(wake), id),
+                    None => self.entries -= 1,
+                }
             }
-            let slot = (next >> shift) as usize % SLOTS;
-            let sleepers = self.levels[index].take(slot);
-            self.sort_in(sleepers, wake);
         }
-    }
-
-    fn sort_in(&mut self, sleepers: Vec<u32>, wake: &impl Fn(u32) -> Option<Time>) {
-        for id in sleepers {
-            match wake(id) {
-                Some(wake) => self.put(self.tick_of(wake), id),
-                None => self.entries -= 1,
+        if before >> SLOT_BITS != next >> SLOT_BITS {
+            let slot = (next >> SLOT_BITS) as usize % SLOTS;
+            if !self.upper.is_empty(slot) {
+                self.upper.vacate(slot);
+                for entry in std::mem::take(&mut self.upper.slots[slot]) {
+                    // The rest of its tick is that of the slot.
+                    let tick = (next >> SLOT_BITS << SLOT_BITS) | (u64::from(entry.tick) % SLOTS as u64);
+                    self.put(tick, entry.id);
+                }
             }
+        }
+        let slot = next as usize % SLOTS;
+        if !self.lower.is_empty(slot) {
+            self.lower.vacate(slot);
+            self.due.extend(self.lower.slots[slot].drain(..).map(|entry| entry.id));
         }
     }
 
@@ -200,7 +212,7 @@ mod tests {
                 .iter()
                 .map(|(bits, more)| start + Span::from_nanos((1u64 << (bits % 60)) + u64::from(*more)))
                 .collect();
-            let mut wheel = Wheel::new(Span::from_nanos(1 << 14));
+            let mut wheel = Wheel::new(Span::from_nanos(1 << 14), Time::MIN);
             let mut woken = Vec::new();
             wheel.advance(start, |_| None, &mut woken);
             for (id, wake) in wakes.iter().enumerate() {
