@@ -105,12 +105,18 @@ impl Learner {
 
     /// The page is gone: its group forgets it.
     pub fn remove(&mut self, page: &Learned) {
-        let Some(last) = &page.belief else { return };
+        if let Some(last) = &page.belief {
+            self.untell(page.group, last);
+        }
+    }
+
+    /// For who keeps pages otherwise: a page of this group is gone, of which this was told last.
+    pub fn untell(&mut self, group: Group, last: &Posterior) {
         self.pages.remove(last);
-        if let Some(host) = self.hosts.get_mut(&page.group.host) {
+        if let Some(host) = self.hosts.get_mut(&group.host) {
             host.remove(last);
         }
-        if let Some(shape) = self.shapes.get_mut(&page.group) {
+        if let Some(shape) = self.shapes.get_mut(&group) {
             shape.remove(last);
         }
     }

@@ -34,12 +34,18 @@ impl LearningPage {
         self.importance
     }
 
+    /// What the groups were told last; nothing before the first observation.
+    fn told(&self) -> Option<Posterior> {
+        self.belief().filter(|_| self.history.seen() > 0)
+    }
+
     fn value(&self) -> Option<GammaPosterior> {
         GammaPosterior::new(f64::from(self.shape), f64::from(self.rate), f64::from(self.importance)).ok()
     }
 }
 
-/// Learns from every fetch; values are averaged over the belief.
+/// Learns from every fetch; values are averaged over the belief. Signals do not change them: this model learns change rates
+/// alone.
 #[derive(Clone, Debug, Default)]
 pub struct Learning {
     learner: Learner,
@@ -96,7 +102,7 @@ impl Model for Learning {
     }
 
     fn observe(&mut self, page: &mut LearningPage, seen: &Observation) {
-        let told = if page.history.seen() > 0 { page.belief() } else { None };
+        let told = page.told();
         page.history.observe(seen);
         let prior = self.learner.prior(page.group);
         let belief = Posterior::of(&page.history, &prior);
@@ -109,5 +115,11 @@ impl Model for Learning {
 
     fn fail(&mut self, page: &mut LearningPage) {
         page.history.fail();
+    }
+
+    fn forget(&mut self, page: &LearningPage) {
+        if let Some(told) = page.told() {
+            self.learner.untell(page.group, &told);
+        }
     }
 }

@@ -240,6 +240,7 @@ impl<M: Model> Frontier<M> {
         let record = &mut self.pages[index as usize];
         record.generation = record.generation.wrapping_add(1);
         record.status = Status::Vacant;
+        self.model.forget(&record.page);
         self.vacant.push(index);
         Ok(record.page.clone())
     }

@@ -32,6 +32,9 @@ pub trait Model {
 
     /// A fetch failed.
     fn fail(&mut self, _page: &mut Self::Page) {}
+
+    /// The page is gone: what was learned from it about others counts no more.
+    fn forget(&mut self, _page: &Self::Page) {}
 }
 
 /// For how much longer a look holds, as a share of the age.

@@ -438,3 +438,34 @@ fn leases() {
     let late = frontier.answer(at(26.0), third.id, Outcome::Seen(Answer::Unchanged), None);
     assert_eq!(late, Err(FrontierError::UnknownOrder(third.id)));
 }
+
+/// A page that is removed takes back what it taught about others.
+#[test]
+fn removed_pages_teach_nothing() {
+    use crate::estimate::Group;
+    let mut frontier =
+        Frontier::new(Learning::default(), rate(1.0), Settings::default(), Time::ZERO).unwrap();
+    let host = frontier.add_host(Manners::default());
+    let group = Group { host: 0, shape: 0 };
+    let page = frontier.model_mut().page(group, 1.0).unwrap();
+    let untaught = page.belief().unwrap();
+    let id = frontier.insert(Time::ZERO, page, host, Time::ZERO).unwrap();
+    for second in 1..200 {
+        let now = at(f64::from(second));
+        let order = frontier.poll(now).unwrap().unwrap();
+        frontier.answer(now, order.id, Outcome::Seen(Answer::Changed), None).unwrap();
+    }
+    let taught = frontier.model_mut().page(group, 1.0).unwrap().belief().unwrap();
+    assert!(taught.mean() > 10.0 * untaught.mean());
+    frontier.remove(at(200.0), id).unwrap();
+    // Fits are renewed every few updates: teach and take back until they were.
+    for _ in 0..40 {
+        let page = frontier.model_mut().page(group, 1.0).unwrap();
+        let id = frontier.insert(frontier.now, page, host, Time::ZERO).unwrap();
+        let order = frontier.poll(frontier.now + Span::from_whole_secs(1)).unwrap().unwrap();
+        frontier.answer(frontier.now, order.id, Outcome::Seen(Answer::Unchanged), None).unwrap();
+        frontier.remove(frontier.now, id).unwrap();
+    }
+    let forgotten = frontier.model_mut().page(group, 1.0).unwrap().belief().unwrap();
+    assert!(forgotten.mean() < 2.0 * untaught.mean(), "{forgotten:?} {untaught:?}");
+}
