@@ -19,10 +19,18 @@ impl Stopwatch {
 
 /// The most memory this process has used so far, in megabytes, where the system tells.
 pub(crate) fn peak_memory_mb() -> Option<u64> {
+    Some(status_kilobytes("VmHWM:")? / 1024)
+}
+
+/// The memory this process uses now, in bytes, where the system tells.
+pub(crate) fn memory_bytes() -> Option<u64> {
+    Some(status_kilobytes("VmRSS:")? * 1024)
+}
+
+fn status_kilobytes(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kilobytes / 1024)
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
 /// A duration as a person says it: `3.2 s`, `18 ms`.

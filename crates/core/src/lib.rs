@@ -11,6 +11,7 @@
 
 pub mod estimate;
 pub mod frontier;
+mod ids;
 pub mod math;
 pub mod optimum;
 pub mod page;

@@ -27,8 +27,9 @@ const ENOUGH: f32 = 8.0;
 /// What is left of a history that was refuted, in intervals.
 const LEFT_AFTER_DRIFT: f32 = 4.0;
 
-/// A page's history.
+/// A page's history: one line of the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(64))]
 pub struct History {
     /// All intervals ever: the step sizes of SA and SAM depend on it.
     seen: u32,
@@ -81,7 +82,8 @@ impl History {
         if counts.all < f64::from(ENOUGH) {
             return;
         }
-        let belief = Posterior::of(self, &Prior::around(counts.span / counts.all));
+        // What is three times off shows at a percent, too.
+        let belief = Posterior::of_within(self, &Prior::around(counts.span / counts.all), 0.05);
         if self.drift.refutes(&belief, seen.elapsed(), seen.changed()) {
             self.fade(LEFT_AFTER_DRIFT / counts.all as f32);
         }

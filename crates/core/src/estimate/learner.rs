@@ -4,21 +4,25 @@
 //! Priors form a tree: the start, all pages, those of the host, those of the host and one URL shape. Each level leans on
 //! the one above as far as its own pages are few.
 
-use std::collections::HashMap;
-
 use super::history::History;
 use super::observation::Observation;
-use super::population::Population;
+use super::population::{Population, Share};
 use super::posterior::Posterior;
 use super::prior::Prior;
+use crate::ids::IdMap;
 
 /// Where a page belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
     /// Its host.
     pub host: u32,
-    /// The shape of its URL on that host ([`super::shape`]).
+    /// The shape of its URL on that host ([`super::shape`]), or any.
     pub shape: u32,
+}
+
+impl Group {
+    /// No shape is known, or shapes do not matter.
+    pub const ANY_SHAPE: u32 = 0;
 }
 
 /// A page as the learner knows it.
@@ -52,8 +56,8 @@ impl Learned {
 pub struct Learner {
     start: Prior,
     pages: Population,
-    hosts: HashMap<u32, Population>,
-    shapes: HashMap<Group, Population>,
+    hosts: IdMap<u32, Population>,
+    shapes: IdMap<Group, Population>,
 }
 
 impl Learner {
@@ -67,6 +71,9 @@ impl Learner {
         let all = self.pages.prior(&self.start);
         let Some(host) = self.hosts.get_mut(&group.host) else { return all };
         let host = host.prior(&all);
+        if group.shape == Group::ANY_SHAPE {
+            return host;
+        }
         self.shapes.get_mut(&group).map_or(host, |shape| shape.prior(&host))
     }
 
@@ -88,30 +95,43 @@ impl Learner {
         if page.history.seen() == 0 {
             return self.belief(page);
         }
-        let prior = self.prior(page.group);
-        let after = Posterior::of(&page.history, &prior);
-        self.tell(page.group, page.belief.as_ref(), &after);
-        page.belief = Some(after);
-        after
+        let belief = self.learn(page.group, page.belief.as_ref(), &page.history);
+        page.belief = Some(belief);
+        belief
     }
 
-    /// For who keeps pages otherwise: the belief about a page of this group is new. `before` is what was told last, if
-    /// anything.
-    pub fn tell(&mut self, group: Group, before: Option<&Posterior>, after: &Posterior) {
+    /// For who keeps pages otherwise: the belief about a page of this group with this history, told to its groups. `before` is
+    /// what they were told last of the page, if anything. Kept in single precision it can be taken back exactly.
+    pub fn learn(&mut self, group: Group, before: Option<&Posterior>, history: &History) -> Posterior {
+        let all = self.pages.prior(&self.start);
+        let host = self.hosts.entry(group.host).or_default();
+        let mut prior = if host.is_new() { all } else { host.prior(&all) };
+        let mut shape = (group.shape != Group::ANY_SHAPE).then(|| self.shapes.entry(group).or_default());
+        if let Some(shape) = shape.as_deref_mut()
+            && !shape.is_new()
+        {
+            prior = shape.prior(&prior);
+        }
+        let belief = Posterior::of(history, &prior).in_single();
+        let (before, after) = (before.map(Share::from), Share::from(&belief));
         self.pages.replace(before, after);
-        self.hosts.entry(group.host).or_default().replace(before, after);
-        self.shapes.entry(group).or_default().replace(before, after);
+        host.replace(before, after);
+        if let Some(shape) = shape {
+            shape.replace(before, after);
+        }
+        belief
     }
 
     /// The page is gone: its group forgets it.
     pub fn remove(&mut self, page: &Learned) {
         if let Some(last) = &page.belief {
-            self.untell(page.group, last);
+            self.forget(page.group, last);
         }
     }
 
-    /// For who keeps pages otherwise: a page of this group is gone, of which this was told last.
-    pub fn untell(&mut self, group: Group, last: &Posterior) {
+    /// For who keeps pages otherwise: a page of this group is gone, of which this was learned last.
+    pub fn forget(&mut self, group: Group, last: &Posterior) {
+        let last = Share::from(last);
         self.pages.remove(last);
         if let Some(host) = self.hosts.get_mut(&group.host) {
             host.remove(last);

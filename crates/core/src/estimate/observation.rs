@@ -27,6 +27,7 @@ pub struct Observation {
     elapsed: f64,
     signals: u32,
     answer: Answer,
+    content_age: Option<f64>,
 }
 
 /// An interval that cannot be one.
@@ -47,7 +48,7 @@ impl Observation {
     /// If `elapsed` is not between [`SHORTEST`] and [`LONGEST`].
     pub fn new(elapsed: f64, signals: u32, answer: Answer) -> Result<Self, ObservationError> {
         if (SHORTEST..=LONGEST).contains(&elapsed) {
-            Ok(Self { elapsed, signals, answer })
+            Ok(Self { elapsed, signals, answer, content_age: None })
         } else {
             Err(ObservationError::Elapsed(elapsed))
         }
@@ -67,6 +68,17 @@ impl Observation {
             return Err(ObservationError::Backwards);
         }
         Self::new(second.since(first).as_secs(), signals, answer)
+    }
+
+    /// The same, with the age of what was seen, if its server told (Last-Modified, lastmod).
+    #[must_use]
+    pub fn dated(self, content_age: Option<f64>) -> Self {
+        Self { content_age: content_age.filter(|age| *age >= 0.0 && age.is_finite()), ..self }
+    }
+
+    /// How old what was seen is, as its server has it.
+    pub fn content_age(&self) -> Option<f64> {
+        self.content_age
     }
 
     /// How long the interval was.

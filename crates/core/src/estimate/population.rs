@@ -37,23 +37,41 @@ impl Default for Population {
     }
 }
 
+/// What one page adds to the sums of its groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    rate: f64,
+    log: f64,
+}
+
+impl From<&Posterior> for Share {
+    fn from(belief: &Posterior) -> Self {
+        Self { rate: belief.mean(), log: belief.mean_log() }
+    }
+}
+
 impl Population {
     /// The belief about a page is new: `before` is what the group was told last, if anything.
-    pub fn replace(&mut self, before: Option<&Posterior>, after: &Posterior) {
+    pub fn replace(&mut self, before: Option<Share>, after: Share) {
         if let Some(before) = before {
             self.remove(before);
         }
         self.pages += 1.0;
-        self.rates += after.mean();
-        self.logs += after.mean_log();
+        self.rates += after.rate;
+        self.logs += after.log;
         self.updates += 1.0;
     }
 
     /// A page is gone.
-    pub fn remove(&mut self, last: &Posterior) {
+    pub fn remove(&mut self, last: Share) {
         self.pages -= 1.0;
-        self.rates -= last.mean();
-        self.logs -= last.mean_log();
+        self.rates -= last.rate;
+        self.logs -= last.log;
+    }
+
+    /// Whether nothing has been heard yet.
+    pub fn is_new(&self) -> bool {
+        self.pages < 0.5
     }
 
     /// How many pages have been heard of.
@@ -128,19 +146,19 @@ mod tests {
         let Prior::Gamma { shape, rate } = group.fit(&parent) else { panic!("a Gamma") };
         assert!((shape - 0.5).abs() < 1e-6 && (rate - 100.0).abs() < 1e-3);
         let fast = Posterior::new(20.0, 20.0).unwrap();
-        group.replace(None, &fast);
+        group.replace(None, (&fast).into());
         let mean = |prior: Prior| match prior {
             Prior::Gamma { shape, rate } => shape / rate,
             Prior::Intervals { .. } => panic!("a Gamma"),
         };
         assert!(mean(group.fit(&parent)) < 0.2);
-        (0..200).for_each(|_| group.replace(None, &fast));
+        (0..200).for_each(|_| group.replace(None, (&fast).into()));
         assert!(mean(group.fit(&parent)) > 0.75);
         // Taking out what was put in leaves nothing.
         let other = Posterior::new(3.0, 70.0).unwrap();
         let before = group;
-        group.replace(None, &other);
-        group.remove(&other);
+        group.replace(None, (&other).into());
+        group.remove((&other).into());
         assert!((mean(group.fit(&parent)) / mean(before.fit(&parent)) - 1.0).abs() < 1e-12);
     }
 }

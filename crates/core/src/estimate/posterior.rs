@@ -14,6 +14,9 @@ use crate::math::polygamma::digamma;
 use crate::page::BeliefError;
 use crate::value::GammaPosterior;
 
+/// The last step to a maximum, relative: what is left is its square.
+const EXACT: f64 = 1e-5;
+
 /// A Gamma distribution of the change rate: mean a/B, relative standard deviation 1/√a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Posterior {
@@ -37,14 +40,28 @@ impl Posterior {
 
     /// What is believed of a page with this history.
     pub fn of(history: &History, prior: &Prior) -> Self {
+        Self::of_within(history, prior, EXACT)
+    }
+
+    /// The same, to within about the square of `last_step`.
+    pub(super) fn of_within(history: &History, prior: &Prior, last_step: f64) -> Self {
         let [a, b, c] = history.changed_lengths();
         let unused = Weighted { length: 0.0, weight: 0.0 };
-        Self::from_intervals(&mut [a, b, c, unused], history.unchanged_span(), prior)
+        Self::from_intervals_within(&mut [a, b, c, unused], history.unchanged_span(), prior, last_step)
     }
 
     /// The same from changed intervals and the total length of the unchanged ones. The last of the intervals is room for
     /// what the prior has to say; its weight must be 0.
     pub fn from_intervals(changed: &mut [Weighted], unchanged: f64, prior: &Prior) -> Self {
+        Self::from_intervals_within(changed, unchanged, prior, EXACT)
+    }
+
+    fn from_intervals_within(
+        changed: &mut [Weighted],
+        unchanged: f64,
+        prior: &Prior,
+        last_step: f64,
+    ) -> Self {
         let score = match *prior {
             Prior::Gamma { shape, rate } => Score { unchanged: unchanged + rate, instant: shape, changed },
             Prior::Intervals { changed_within, unchanged_for } => {
@@ -55,9 +72,16 @@ impl Posterior {
             }
         };
         // Neither can be missing: every prior has changes and time in it.
-        let mean = score.maximum().filter(|mean| *mean > 0.0).unwrap_or(f64::MIN_POSITIVE);
+        let mean = score.maximum_within(last_step).filter(|mean| *mean > 0.0).unwrap_or(f64::MIN_POSITIVE);
         let shape = score.information(mean);
         Self { shape, rate: shape / mean }
+    }
+
+    /// With seven digits, as it is kept where there are millions.
+    #[must_use]
+    pub fn in_single(&self) -> Self {
+        let single = |x: f64| f64::from((x as f32).clamp(f32::MIN_POSITIVE, f32::MAX));
+        Self { shape: single(self.shape), rate: single(self.rate) }
     }
 
     /// a.

@@ -24,6 +24,11 @@ impl Step {
 
     /// η_k.
     pub fn at(self, k: f64) -> f64 {
+        if self == Self::USUAL {
+            // The same, in half the time.
+            let root = (k + 1.0).sqrt();
+            return 1.0 / (root * root.sqrt());
+        }
         (k + 1.0).powf(-self.0)
     }
 

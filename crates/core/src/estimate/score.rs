@@ -63,6 +63,11 @@ impl Score<'_> {
 
     /// The rate of greatest likelihood: 0 if nothing changed, `None` if everything did, and no prior has an opinion.
     pub fn maximum(&self) -> Option<f64> {
+        self.maximum_within(1e-5)
+    }
+
+    /// The same, to within about the square of `last_step`.
+    pub fn maximum_within(&self, last_step: f64) -> Option<f64> {
         let changes: f64 = self.instant + self.changed.iter().map(|c| c.weight).sum::<f64>();
         if !(changes > 0.0) {
             return Some(0.0);
@@ -77,7 +82,7 @@ impl Score<'_> {
         // If all changed intervals had one length, this would be it.
         let length = span / changes;
         let start = if length > 0.0 { (changes * length / self.unchanged).ln_1p() / length } else { low };
-        let rate = newton(Bracket { low, high }, start, 1e-5, |rate| {
+        let rate = newton(Bracket { low, high }, start, last_step, |rate| {
             let (value, information) = self.at(rate);
             (value, information / rate)
         });

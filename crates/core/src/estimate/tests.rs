@@ -309,9 +309,9 @@ fn the_prior_is_learned() {
 #[test]
 fn hosts_and_shapes_differ() {
     let mut learner = Learner::default();
-    let fast = Group { host: 1, shape: 0 };
+    let fast = Group { host: 1, shape: 2 };
     let slow = Group { host: 1, shape: 1 };
-    let other = Group { host: 2, shape: 0 };
+    let other = Group { host: 2, shape: 1 };
     for _ in 0..60 {
         let mut pages = [fast, slow, other].map(Learned::new);
         for _ in 0..10 {

@@ -1,62 +1,13 @@
 //! The pages as the race sees them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
+use super::hubs::{Discovery, HubState};
 use super::model::{Model, not_after};
 use super::race::{Field, Look, Place};
-use crate::page::SinceFetch;
+use super::record::Record;
+use crate::ids::IdMap;
 use crate::time::{Span, Time};
-
-/// What a page is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
-    /// It takes part in a race.
-    Waiting,
-    /// It is being fetched.
-    Ordered,
-    /// There is no page here.
-    Vacant,
-}
-
-/// A page. Small: there may be tens of millions.
-#[derive(Clone, Debug)]
-pub(super) struct Record<P> {
-    pub(super) page: P,
-    pub(super) fetched: Time,
-    pub(super) wake: Time,
-    pub(super) signals: u32,
-    pub(super) host: u32,
-    pub(super) generation: u32,
-    pub(super) place: Place,
-    pub(super) status: Status,
-    pub(super) in_room: bool,
-    pub(super) bounded: bool,
-}
-
-impl<P> Record<P> {
-    pub(super) fn new(page: P, host: u32, since: SinceFetch) -> Self {
-        Self {
-            page,
-            fetched: since.fetched(),
-            wake: Time::MAX,
-            signals: since.signals(),
-            host,
-            generation: 0,
-            place: Place::Out,
-            status: Status::Waiting,
-            in_room: false,
-            bounded: false,
-        }
-    }
-
-    pub(super) fn since(&self) -> SinceFetch {
-        SinceFetch::with_signals(self.fetched, self.signals)
-    }
-
-    pub(super) fn set_since(&mut self, since: SinceFetch) {
-        (self.fetched, self.signals) = (since.fetched(), since.signals());
-    }
-}
 
 /// The least and the greatest age of a page at its fetch: a user's right, whatever it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +29,13 @@ impl Default for AgeLimits {
 pub(super) struct Bounds {
     pub(super) limits: AgeLimits,
     pub(super) not_before: Time,
+    /// The greatest age that is safe while little is known of the page.
+    pub(super) careful: Span,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { limits: AgeLimits::default(), not_before: Time::MIN }
+        Self { limits: AgeLimits::default(), not_before: Time::MIN, careful: Span::MAX }
     }
 }
 
@@ -91,21 +44,22 @@ const OVERDUE: f64 = 1e200;
 
 impl Bounds {
     /// When the page may be fetched at all.
-    fn opens(&self, fetched: Time) -> Time {
+    pub(super) fn opens(&self, fetched: Time) -> Time {
         (fetched + self.limits.least).max(self.not_before)
     }
 
+    /// The greatest age it may have.
+    fn most(&self) -> Span {
+        self.limits.most.min(self.careful)
+    }
+
     /// When it must be.
-    fn overdue(&self, fetched: Time) -> Time {
-        if self.limits.most == Span::MAX {
-            Time::MAX
-        } else {
-            (fetched + self.limits.most).max(self.opens(fetched))
-        }
+    pub(super) fn overdue(&self, fetched: Time) -> Time {
+        if self.most() == Span::MAX { Time::MAX } else { (fetched + self.most()).max(self.opens(fetched)) }
     }
 
     fn overdue_value(&self, age: f64) -> f64 {
-        OVERDUE * (age / self.limits.most.as_secs().max(1e-9)).max(1.0)
+        OVERDUE * (age / self.most().as_secs().max(1e-9)).max(1.0)
     }
 }
 
@@ -114,11 +68,64 @@ pub(super) struct View<'a, M: Model> {
     /// Whether it is the race in a room.
     pub(super) room: bool,
     pub(super) pages: &'a mut Vec<Record<M::Page>>,
-    pub(super) bounds: &'a HashMap<u32, Bounds>,
+    pub(super) bounds: &'a IdMap<u32, Bounds>,
+    pub(super) hubs: &'a BTreeMap<u32, HubState>,
+    pub(super) discovery: Discovery,
+    /// What a fetch costs, as hubs see it.
+    pub(super) hub_price: f64,
     pub(super) model: &'a M,
     pub(super) now: Time,
     pub(super) evaluations: &'a mut u64,
 }
+
+impl<M: Model> View<'_, M> {
+    /// What a page is worth at some moment from now on, without limits.
+    fn worth(&self, id: u32, now: Time) -> f64 {
+        let record = &self.pages[id as usize];
+        let since = record.since();
+        let value = self.model.value(&record.page, &since, now);
+        match self.hubs.get(&id) {
+            Some(hub) => value + hub.value(since.elapsed(now).as_secs(), self.discovery, self.hub_price),
+            None => value,
+        }
+    }
+
+    /// What it is worth with its limits.
+    pub(super) fn special_worth(&self, id: u32, now: Time) -> f64 {
+        let fetched = self.pages[id as usize].fetched();
+        let Some(bounds) = self.bounds.get(&id) else { return self.worth(id, now) };
+        if now < bounds.opens(fetched) {
+            0.0
+        } else if now >= bounds.overdue(fetched) {
+            bounds.overdue_value(now.since(fetched).as_secs())
+        } else {
+            self.worth(id, now)
+        }
+    }
+
+    /// A moment not after the one at which a hub reaches a level: twice as far, until it is too far, then halved.
+    fn hub_reaches(&self, id: u32, level: f64) -> Time {
+        let (mut low, mut step) = (self.now, Span::from_millis(1));
+        while self.worth(id, low + step) < level {
+            if step > FAR {
+                return Time::MAX;
+            }
+            low = low + step;
+            step = Span::from_nanos(2 * step.as_nanos());
+        }
+        for _ in 0..HALVINGS {
+            step = Span::from_nanos(step.as_nanos() / 2);
+            if self.worth(id, low + step) < level {
+                low = low + step;
+            }
+        }
+        low
+    }
+}
+
+/// No hub waits for longer than a few decades, and none needs its moment more exactly than to a part in a million.
+const FAR: Span = Span::from_whole_secs(1_000_000_000);
+const HALVINGS: u32 = 20;
 
 impl<M: Model> Field for View<'_, M> {
     fn now(&self) -> Time {
@@ -128,39 +135,30 @@ impl<M: Model> Field for View<'_, M> {
     fn look(&mut self, id: u32) -> Look {
         *self.evaluations += 1;
         let record = &self.pages[id as usize];
-        let since = record.since();
-        if record.bounded
-            && let Some(bounds) = self.bounds.get(&id)
-        {
-            let value = if self.now < bounds.opens(record.fetched) {
-                0.0
-            } else if self.now >= bounds.overdue(record.fetched) {
-                bounds.overdue_value(since.elapsed(self.now).as_secs())
-            } else {
-                self.model.value(&record.page, &since, self.now)
-            };
+        if record.is_special() {
             // It may jump: look again, always.
-            return Look { value, growth: f64::INFINITY, until: self.now, tight: false };
+            let value = self.special_worth(id, self.now);
+            return Look { value, growth: f64::INFINITY, until: self.now, tight: false, concave_from: 0.0 };
         }
-        self.model.look(&record.page, &since, self.now)
+        self.model.look(&record.page, &record.since(), self.now)
     }
 
     fn reaches(&mut self, id: u32, level: f64, near: bool) -> Time {
         *self.evaluations += 1;
         let record = &self.pages[id as usize];
-        let since = record.since();
-        if record.bounded
-            && let Some(bounds) = self.bounds.get(&id)
-        {
-            let overdue = bounds.overdue(record.fetched);
-            if level > OVERDUE {
-                let age = level / OVERDUE * bounds.limits.most.as_secs();
-                return not_after(record.fetched, Some(age)).max(overdue);
-            }
-            let reaches = self.model.reaches(&record.page, &since, self.now, level, near);
-            return reaches.max(bounds.opens(record.fetched)).min(overdue);
+        let special = record.is_special();
+        let reaches = if special && self.hubs.contains_key(&id) {
+            self.hub_reaches(id, level)
+        } else {
+            self.model.reaches(&record.page, &record.since(), self.now, level, near)
+        };
+        let Some(bounds) = self.bounds.get(&id).filter(|_| special) else { return reaches };
+        let overdue = bounds.overdue(record.fetched());
+        if level > OVERDUE {
+            let age = level / OVERDUE * bounds.most().as_secs();
+            return not_after(record.fetched(), Some(age)).max(overdue);
         }
-        self.model.reaches(&record.page, &since, self.now, level, near)
+        reaches.max(bounds.opens(record.fetched())).min(overdue)
     }
 
     fn everyone(&self) -> std::ops::Range<u32> {
@@ -170,11 +168,10 @@ impl<M: Model> Field for View<'_, M> {
     fn place(&self, id: u32) -> (Place, Time) {
         let record = &self.pages[id as usize];
         // A page that has left for another race is out of this one.
-        if record.in_room == self.room { (record.place, record.wake) } else { (Place::Out, Time::MAX) }
+        if record.is_in_room() == self.room { record.place() } else { (Place::Out, Time::MAX) }
     }
 
     fn set_place(&mut self, id: u32, place: Place, wake: Time) {
-        let record = &mut self.pages[id as usize];
-        (record.place, record.wake) = (place, wake);
+        self.pages[id as usize].set_place(place, wake);
     }
 }

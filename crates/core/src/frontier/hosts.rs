@@ -22,15 +22,19 @@ impl Default for Manners {
 /// How much of the past a mean response time remembers.
 const MEMORY: f32 = 0.8;
 
-/// A host.
+/// A host, and what was asked of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Host {
-    manners: Manners,
-    last_start: Option<Time>,
-    back_off: Time,
-    /// Seconds, the recent more than the old; 0 before the first answer.
-    response: f32,
-    in_flight: u16,
+pub struct Host {
+    /// How it wants to be treated.
+    pub manners: Manners,
+    /// When the last request to it started.
+    pub last_start: Option<Time>,
+    /// Not before this moment, for whatever reason.
+    pub back_off: Time,
+    /// How long it takes to answer, in seconds, the recent more than the old; 0 before the first answer.
+    pub response: f32,
+    /// Requests under way.
+    pub in_flight: u16,
 }
 
 impl Host {

@@ -8,42 +8,112 @@
 //! driver looks, and tells with [`Frontier::answer`] what it saw; the belief is learned anew and the page waits again. An order
 //! that gets no answer within its lease is due again.
 //!
-//! - `race`: the exact arg max, lazily
-//! - `model`: where values come from
-//! - `pace`: the budget; `hosts`: politeness
+//! ```
+//! use refrain_core::estimate::Answer;
+//! use refrain_core::frontier::{Budget, Frontier, Learning, Manners, Outcome, Settings};
+//! use refrain_core::time::{Span, Time};
 //!
-//! Pages whose host may not be visited when their turn comes wait in the host's own room, where they race each other; the
-//! room competes again when the host is ready. So a host that is the bottleneck costs others nothing.
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Two fetches a second, at least a second between two of the same host; everything else is learned.
+//! let mut frontier = Frontier::new(Learning::default(), Budget::Rate(2.0), Settings::default(), Time::ZERO)?;
+//! let host = frontier.add_host(Manners { gap: Span::from_whole_secs(1), ..Manners::default() });
+//! for importance in [1.0, 10.0] {
+//!     let page = frontier.model_mut().page(host, 0, importance)?;
+//!     frontier.insert(Time::ZERO, page, host, Time::ZERO)?;
+//! }
+//! // A driver asks when it is told to, fetches, and says what it saw.
+//! let now = frontier.next_wakeup().ok_or("nobody to fetch")?;
+//! let order = frontier.poll(now)?.ok_or("nothing due")?;
+//! assert_eq!(order.page.index(), 1);
+//! frontier.answer(now, order.id, Outcome::Seen(Answer::Changed), Some(Span::from_millis(80)))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - `race`: the exact arg max, lazily; `field`: the pages as the race sees them
+//! - `model`: where values come from: [`Known`] beliefs, [`Given`] functions, [`Learning`] as the crawl goes, [`Attentive`] to
+//!   signals as well; or schedules to compare with: [`Rules`], [`Shares`], [`Sequence`]
+//! - `pace`: the budget; `hosts`: politeness; `rooms`: pages that wait for their host
+//! - `orders`: fetches under way; `answers`: what comes back
+//! - `hubs`, `finds`, `discover`: hubs and new pages
+//! - `explain`, `snapshot`, `shards`
 
+/// The pages and what is around them, to race: borrowed apart from the races.
+macro_rules! view {
+    ($self:ident) => {
+        view!($self, false)
+    };
+    ($self:ident, $room:expr) => {
+        View {
+            room: $room,
+            pages: &mut $self.pages,
+            bounds: &$self.bounds,
+            hubs: &$self.hubs,
+            discovery: $self.settings.discovery,
+            hub_price: $self.hub_price,
+            model: &$self.model,
+            now: $self.now,
+            evaluations: &mut $self.evaluations,
+        }
+    };
+}
+
+mod answers;
+mod attentive;
+mod discover;
+#[cfg(test)]
+mod discovery_tests;
+mod explain;
 mod field;
+mod finds;
+mod given;
 mod hosts;
+mod hubs;
 mod learning;
 mod model;
 mod orders;
 mod pace;
 mod race;
+mod record;
+mod rooms;
+mod rules;
+mod sequence;
+mod shards;
+mod shares;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::estimate::Answer;
-use crate::page::SinceFetch;
+use crate::ids::IdMap;
+use crate::page::{BeliefError, SinceFetch};
 use crate::time::{Span, Time};
-use field::{Bounds, Record, Status, View};
-use hosts::Host;
+use field::{Bounds, View};
+use finds::Finds;
 use orders::Orders;
-use pace::Pace;
 use race::Race;
+use record::{Name, Record, Status};
 
+pub use attentive::{Attentive, AttentivePage, AttentivePast};
+pub use discover::Quota;
+pub use explain::{Explanation, WaitsFor};
 pub use field::AgeLimits;
-pub use hosts::Manners;
-pub use learning::{Learning, LearningPage};
+pub use given::Given;
+pub use hosts::{Host, Manners};
+pub use hubs::{Discovery, Found, HubState};
+pub use learning::{Learning, LearningPage, Risk};
 pub use model::{Known, Model};
-pub use orders::{Order, OrderId};
-pub use pace::{Budget, BudgetError};
+pub use orders::{Order, OrderId, OrderSnapshot};
+pub use pace::{Budget, BudgetError, Pace};
 pub use race::Look;
+pub use rules::{Rule, RulePage, Rules};
+pub use sequence::{Sequence, SharePage};
+pub use shards::{Shard, rebalance};
+pub use shares::{Share, Shares};
+pub use snapshot::{FoundSnapshot, PageSnapshot, Prices, Snapshot};
 
 /// A page of a frontier. One that was removed is never taken for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +132,13 @@ impl PageId {
 /// A host of a frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(u32);
+
+impl HostId {
+    /// Its place among the hosts.
+    pub fn index(self) -> u32 {
+        self.0
+    }
+}
 
 /// What cannot be done.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -86,6 +163,9 @@ pub enum FrontierError {
     /// A budget that is none.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// A hub or a new page with impossible numbers.
+    #[error(transparent)]
+    Belief(#[from] BeliefError),
     /// More pages than a frontier holds.
     #[error("a frontier holds at most {} pages", u32::MAX)]
     Full,
@@ -96,6 +176,20 @@ pub enum FrontierError {
 pub enum Outcome {
     /// The page was seen.
     Seen(Answer),
+    /// The page was seen, and says when it was last changed.
+    Dated {
+        /// What was seen.
+        answer: Answer,
+        /// When the content was made, as its server has it.
+        modified: Time,
+    },
+    /// A hub was seen, with so many links that were not there before.
+    Links {
+        /// What was seen.
+        answer: Answer,
+        /// New links; each may be given to [`Frontier::discover`].
+        new: u32,
+    },
     /// It could not be fetched; it may be tried again after this time.
     Failed {
         /// Not before this long from now.
@@ -110,16 +204,29 @@ pub struct Settings {
     pub lease: Span,
     /// Signals that come within this time after a fetch announce what the fetch saw, and do not count.
     pub ignore_signals_within: Span,
+    /// With every fetch so many other pages are valued anew by what was learned since: priors are up to date many times sooner.
+    /// Each costs about as much as the decision itself.
+    pub refresh: u32,
+    /// How hubs and new pages share the budget with the others.
+    pub discovery: Discovery,
+    /// Where hubs have planned intervals: how often those are planned anew.
+    pub plan_hubs_every: Span,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { lease: Span::from_whole_secs(300), ignore_signals_within: Span::ZERO }
+        Self {
+            lease: Span::from_whole_secs(300),
+            ignore_signals_within: Span::ZERO,
+            refresh: 0,
+            discovery: Discovery::default(),
+            plan_hubs_every: discover::PLAN_EVERY,
+        }
     }
 }
 
-/// Rooms of up to so many pages are given up when the host is ready.
-const SMALL_ROOM: usize = 16;
+/// What the last fetch counts in the mean price.
+const PRICE_SHARE: f64 = 1.0 / 64.0;
 
 /// The scheduler of one machine.
 #[derive(Clone, Debug)]
@@ -128,39 +235,36 @@ pub struct Frontier<M: Model> {
     settings: Settings,
     now: Time,
     pages: Vec<Record<M::Page>>,
+    names: Vec<Name>,
+    /// What is needed of them only when they are fetched.
+    pasts: Vec<M::Past>,
     vacant: Vec<u32>,
-    bounds: HashMap<u32, Bounds>,
+    bounds: IdMap<u32, Bounds>,
+    hubs: BTreeMap<u32, HubState>,
+    /// The price as hubs see it, and when their intervals are planned next.
+    hub_price: f64,
+    next_plan: Time,
+    finds: Finds,
+    quota: Quota,
     hosts: Vec<Host>,
     pace: Pace,
     orders: Orders,
     race: Race,
     /// The pages that wait for their host, by host.
-    rooms: HashMap<u32, Race>,
+    rooms: IdMap<u32, Race>,
     /// Rooms of hosts that may be visited.
     open: Vec<u32>,
     /// When the hosts of the other rooms may be.
     doors: BinaryHeap<Reverse<(Time, u32)>>,
     evaluations: u64,
     decisions: u64,
-    /// The value of the last fetch.
+    /// The value of the last fetch, and of the last few dozen.
     price: f64,
-}
-
-/// The pages and what is around them, to race: borrowed apart from the races.
-macro_rules! view {
-    ($self:ident) => {
-        view!($self, false)
-    };
-    ($self:ident, $room:expr) => {
-        View {
-            room: $room,
-            pages: &mut $self.pages,
-            bounds: &$self.bounds,
-            model: &$self.model,
-            now: $self.now,
-            evaluations: &mut $self.evaluations,
-        }
-    };
+    mean_price: f64,
+    /// When nobody was worth a fetch, last.
+    idle: Option<Time>,
+    /// The next page that learns from the others.
+    refreshed: u32,
 }
 
 impl<M: Model> Frontier<M> {
@@ -175,24 +279,36 @@ impl<M: Model> Frontier<M> {
             settings,
             now: start,
             pages: Vec::new(),
+            names: Vec::new(),
+            pasts: Vec::new(),
             vacant: Vec::new(),
-            bounds: HashMap::new(),
+            bounds: IdMap::default(),
+            hubs: BTreeMap::new(),
+            hub_price: 0.0,
+            next_plan: start,
+            finds: Finds::default(),
+            quota: Quota::new(start),
             hosts: Vec::new(),
             pace,
             orders: Orders::default(),
             race: Race::large(pace.period(), start),
-            rooms: HashMap::new(),
+            rooms: IdMap::default(),
             open: Vec::new(),
             doors: BinaryHeap::new(),
             evaluations: 0,
             decisions: 0,
             price: 0.0,
+            mean_price: 0.0,
+            idle: None,
+            refreshed: 0,
         })
     }
 
     /// Room for so many more pages.
     pub fn reserve(&mut self, pages: usize) {
         self.pages.reserve_exact(pages);
+        self.names.reserve_exact(pages);
+        self.pasts.reserve_exact(pages);
     }
 
     /// A new host.
@@ -201,7 +317,7 @@ impl<M: Model> Frontier<M> {
         HostId((self.hosts.len() - 1) as u32)
     }
 
-    /// A new page, last fetched at `fetched`.
+    /// A new page of which nothing is remembered, last fetched at `fetched`.
     ///
     /// # Errors
     /// If the host is unknown, time went backwards, or there is no room for more pages.
@@ -212,20 +328,25 @@ impl<M: Model> Frontier<M> {
         host: HostId,
         fetched: Time,
     ) -> Result<PageId, FrontierError> {
+        self.insert_with_past(now, page, M::Past::default(), host, fetched)
+    }
+
+    /// A page with what is remembered of it, last fetched at `fetched`.
+    ///
+    /// # Errors
+    /// As [`Frontier::insert`].
+    pub fn insert_with_past(
+        &mut self,
+        now: Time,
+        page: M::Page,
+        past: M::Past,
+        host: HostId,
+        fetched: Time,
+    ) -> Result<PageId, FrontierError> {
         self.advance(now)?;
-        self.host(host)?;
-        let record = Record::new(page, host.0, SinceFetch::fetched_at(fetched));
-        let index = if let Some(index) = self.vacant.pop() {
-            let generation = self.pages[index as usize].generation;
-            self.pages[index as usize] = Record { generation, ..record };
-            index
-        } else {
-            let index = u32::try_from(self.pages.len()).map_err(|_| FrontierError::Full)?;
-            self.pages.push(record);
-            index
-        };
+        let index = self.put(page, past, host, fetched.min(now))?;
         self.race.enter(&mut view!(self), index);
-        Ok(PageId { index, generation: self.pages[index as usize].generation })
+        Ok(self.id(index))
     }
 
     /// A page is gone.
@@ -237,10 +358,13 @@ impl<M: Model> Frontier<M> {
         let index = self.known(page)?;
         self.withdraw(index);
         self.bounds.remove(&index);
+        self.hubs.remove(&index);
+        self.finds.remove(index);
+        let name = &mut self.names[index as usize];
+        name.generation = name.generation.wrapping_add(1);
         let record = &mut self.pages[index as usize];
-        record.generation = record.generation.wrapping_add(1);
-        record.status = Status::Vacant;
-        self.model.forget(&record.page);
+        record.set_status(Status::Vacant);
+        self.model.forget(&record.page, &self.pasts[index as usize], HostId(name.host));
         self.vacant.push(index);
         Ok(record.page.clone())
     }
@@ -258,11 +382,11 @@ impl<M: Model> Frontier<M> {
             return Ok(false);
         }
         record.set_since(since);
-        if record.status != Status::Waiting {
+        if record.status() != Status::Waiting {
             return Ok(true);
         }
         let sooner = self.model.sooner(&record.page);
-        let room = record.in_room.then_some(record.host);
+        let room = record.is_in_room().then_some(self.names[index as usize].host);
         match sooner {
             Some(sooner) => {
                 let race = room.and_then(|host| self.rooms.get_mut(&host)).unwrap_or(&mut self.race);
@@ -347,61 +471,21 @@ impl<M: Model> Frontier<M> {
             return Ok(None);
         }
         self.open_doors();
-        let Some((index, value)) = self.best() else { return Ok(None) };
-        if value < self.pace.budget().price() {
+        // Who is worth nothing (too young, failed a moment ago) is not fetched even if nobody else is.
+        let price = self.pace.budget().price();
+        let Some((index, value)) = self.choose().filter(|(_, value)| *value >= price && *value > 0.0) else {
+            self.idle = Some(now);
             return Ok(None);
-        }
+        };
         self.decisions += 1;
-        self.price = value;
+        // Who must be fetched, or goes first by rule, says nothing about what a fetch is worth.
+        if value < hubs::HUB_FIRST {
+            self.price = value;
+            let share = if self.mean_price > 0.0 { PRICE_SHARE } else { 1.0 };
+            self.mean_price += share * (value - self.mean_price);
+        }
         self.pace.spend(now);
         Ok(Some(self.order(index, value)))
-    }
-
-    /// What came of an order, and how long the host took to answer.
-    ///
-    /// # Errors
-    /// If there is no such order, it was answered before, or time went backwards. A late answer, after the lease has ended,
-    /// is as good as any other, once.
-    pub fn answer(
-        &mut self,
-        now: Time,
-        order: OrderId,
-        outcome: Outcome,
-        response: Option<Span>,
-    ) -> Result<(), FrontierError> {
-        self.advance(now)?;
-        let taken = self.orders.take(order).ok_or(FrontierError::UnknownOrder(order))?;
-        let host = taken.host;
-        if taken.leased {
-            self.hosts[host as usize].finish(response);
-            self.watch_door(host);
-        }
-        let index = taken.page.index;
-        // The page may be gone by now.
-        if self.known(taken.page).is_err() {
-            return Ok(());
-        }
-        match outcome {
-            Outcome::Seen(answer) => {
-                self.seen(index, answer);
-                if taken.leased && !self.pages[index as usize].bounded {
-                    self.pages[index as usize].status = Status::Waiting;
-                    self.race.enter_fresh(&mut view!(self), index);
-                    return Ok(());
-                }
-            }
-            Outcome::Failed { retry_after } => {
-                self.model.fail(&mut self.pages[index as usize].page);
-                let bounds = self.bounds.get(&index).copied().unwrap_or_default();
-                self.bound(index, Bounds { not_before: now + retry_after, ..bounds });
-            }
-        }
-        if taken.leased {
-            self.pages[index as usize].status = Status::Waiting;
-        }
-        // If the answer was late, another order for the page may be under way.
-        self.reenter(index);
-        Ok(())
     }
 
     /// A moment not after the next one at which [`Frontier::poll`] may give an order, if nothing happens before.
@@ -416,8 +500,13 @@ impl<M: Model> Frontier<M> {
         if let Some(Reverse((ready, _))) = self.doors.peek() {
             worth = worth.min(*ready);
         }
+        worth = worth.min(self.next_discovery(price));
         // Nobody is fetched before the budget allows; a lease may end before.
-        let next = self.orders.next_expiry().unwrap_or(Time::MAX).min(worth.max(due)).max(self.now);
+        let mut next = self.orders.next_expiry().unwrap_or(Time::MAX).min(worth.max(due)).max(self.now);
+        if self.idle == Some(self.now) {
+            // Nobody was worth it just now. Moments are early by a little: who asks again at once asks in vain.
+            next = next.max(self.now + Span::from_nanos(self.pace.period().as_nanos() / 4 + 1));
+        }
         (next < Time::MAX).then_some(next)
     }
 
@@ -434,6 +523,11 @@ impl<M: Model> Frontier<M> {
     /// The value of the last fetch: what the budget makes a fetch cost.
     pub fn price(&self) -> f64 {
         self.price
+    }
+
+    /// The value of the last few dozen fetches: what to report where frontiers share a budget.
+    pub fn mean_price(&self) -> f64 {
+        self.mean_price
     }
 
     /// Values and moments computed so far.
@@ -455,6 +549,14 @@ impl<M: Model> Frontier<M> {
         Ok((&record.page, record.since()))
     }
 
+    /// What is remembered of a page.
+    ///
+    /// # Errors
+    /// If the page is unknown.
+    pub fn past(&self, page: PageId) -> Result<&M::Past, FrontierError> {
+        Ok(&self.pasts[self.known(page)? as usize])
+    }
+
     /// The model.
     pub fn model(&self) -> &M {
         &self.model
@@ -463,6 +565,29 @@ impl<M: Model> Frontier<M> {
     /// The model, to make pages with.
     pub fn model_mut(&mut self) -> &mut M {
         &mut self.model
+    }
+
+    /// A place for a page, in no race yet.
+    fn put(
+        &mut self,
+        page: M::Page,
+        past: M::Past,
+        host: HostId,
+        fetched: Time,
+    ) -> Result<u32, FrontierError> {
+        self.host(host)?;
+        let record = Record::new(page, fetched);
+        if let Some(index) = self.vacant.pop() {
+            self.pages[index as usize] = record;
+            self.names[index as usize].host = host.0;
+            self.pasts[index as usize] = past;
+            return Ok(index);
+        }
+        let index = u32::try_from(self.pages.len()).map_err(|_| FrontierError::Full)?;
+        push(&mut self.pages, record);
+        push(&mut self.names, Name { host: host.0, generation: 0 });
+        push(&mut self.pasts, past);
+        Ok(index)
     }
 
     fn advance(&mut self, now: Time) -> Result<(), FrontierError> {
@@ -474,12 +599,18 @@ impl<M: Model> Frontier<M> {
     }
 
     fn known(&self, page: PageId) -> Result<u32, FrontierError> {
-        match self.pages.get(page.index as usize) {
-            Some(record) if record.generation == page.generation && record.status != Status::Vacant => {
-                Ok(page.index)
-            }
-            _ => Err(FrontierError::UnknownPage(page)),
+        // Generations change when a page is removed.
+        let known =
+            self.names.get(page.index as usize).is_some_and(|name| name.generation == page.generation);
+        if known && self.pages[page.index as usize].status() != Status::Vacant {
+            Ok(page.index)
+        } else {
+            Err(FrontierError::UnknownPage(page))
         }
+    }
+
+    fn id(&self, index: u32) -> PageId {
+        PageId { index, generation: self.names[index as usize].generation }
     }
 
     fn host(&mut self, host: HostId) -> Result<&mut Host, FrontierError> {
@@ -487,149 +618,38 @@ impl<M: Model> Frontier<M> {
     }
 
     fn bound(&mut self, index: u32, bounds: Bounds) {
-        let bounded = bounds != Bounds::default();
-        self.pages[index as usize].bounded = bounded;
-        if bounded {
-            self.bounds.insert(index, bounds);
-        } else {
+        if bounds == Bounds::default() {
             self.bounds.remove(&index);
+        } else {
+            self.bounds.insert(index, bounds);
         }
+        self.mark_special(index);
     }
 
-    /// A page takes part in no race.
-    fn withdraw(&mut self, index: u32) {
-        let record = &self.pages[index as usize];
-        if !record.in_room {
-            self.race.leave(&mut view!(self), index);
-            return;
-        }
-        let host = record.host;
-        if let Some(room) = self.rooms.get_mut(&host) {
-            room.leave(&mut view!(self, true), index);
-        }
-        self.pages[index as usize].in_room = false;
-        self.close_if_empty(host);
-    }
-
-    /// A page takes part anew, with the value that it has now. One that is being fetched waits for its answer.
-    fn reenter(&mut self, index: u32) {
-        if self.pages[index as usize].status == Status::Waiting {
-            self.withdraw(index);
-            self.race.enter(&mut view!(self), index);
-        }
-    }
-
-    fn seen(&mut self, index: u32, answer: Answer) {
-        let record = &mut self.pages[index as usize];
-        // A clock that stood still makes no interval; the page was seen all the same.
-        if let Ok(seen) =
-            crate::estimate::Observation::between(record.fetched, self.now, record.signals, answer)
-        {
-            self.model.observe(&mut record.page, &seen);
-        }
-        record.set_since(SinceFetch::fetched_at(self.now));
-        if let Some(bounds) = self.bounds.get(&index).copied() {
-            self.bound(index, Bounds { not_before: Time::MIN, ..bounds });
-        }
-    }
-
-    /// The greatest value among the hosts that may be visited.
-    fn best(&mut self) -> Option<(u32, f64)> {
-        let mut best = loop {
-            let Some((index, value)) = self.race.best(&mut view!(self)) else { break None };
-            let host = self.pages[index as usize].host;
-            if self.hosts[host as usize].ready_at() <= self.now {
-                break Some((index, value));
-            }
-            self.race.leave(&mut view!(self), index);
-            self.pages[index as usize].in_room = true;
-            let room = self.rooms.entry(host).or_insert_with(Race::small);
-            let first = room.len() == 0;
-            room.enter(&mut view!(self, true), index);
-            if first {
-                self.watch_door(host);
-            }
-        };
-        for host in &self.open {
-            let Some(room) = self.rooms.get_mut(host) else { continue };
-            if let Some((index, value)) = room.best(&mut view!(self, true))
-                && best.is_none_or(|(id, most)| value > most || (value == most && index < id))
-            {
-                best = Some((index, value));
-            }
-        }
-        best
+    /// A page with limits, or a hub, is more than its value.
+    fn mark_special(&mut self, index: u32) {
+        let special = self.bounds.contains_key(&index) || self.hubs.contains_key(&index);
+        self.pages[index as usize].set_special(special);
     }
 
     fn order(&mut self, index: u32, value: f64) -> Order {
         self.withdraw(index);
-        let record = &mut self.pages[index as usize];
-        record.status = Status::Ordered;
-        let host = record.host;
-        let page = PageId { index, generation: record.generation };
+        self.take_new(index);
+        self.pages[index as usize].set_status(Status::Ordered);
+        let host = self.names[index as usize].host;
+        let page = self.id(index);
         self.hosts[host as usize].start(self.now);
         self.watch_door(host);
         let expires = self.now + self.settings.lease;
         let id = self.orders.make(page, host, expires);
         Order { id, page, host: HostId(host), value, expires }
     }
+}
 
-    /// Orders without an answer: their pages are due again, their hosts free.
-    fn expire(&mut self) {
-        while let Some((page, host)) = self.orders.expire(self.now) {
-            self.hosts[host as usize].finish(None);
-            self.watch_door(host);
-            if let Ok(index) = self.known(page) {
-                self.pages[index as usize].status = Status::Waiting;
-                self.reenter(index);
-            }
-        }
+/// Like `Vec::push`, but grows by an eighth: of tens of millions, half would be too much to keep in reserve.
+fn push<T>(all: &mut Vec<T>, one: T) {
+    if all.len() == all.capacity() {
+        all.reserve_exact(all.len() / 8 + 64);
     }
-
-    /// When the host of a room may be visited has changed.
-    fn watch_door(&mut self, host: u32) {
-        if self.rooms.is_empty() || !self.rooms.contains_key(&host) {
-            return;
-        }
-        let ready = self.hosts[host as usize].ready_at();
-        if ready > self.now {
-            self.open.retain(|open| *open != host);
-        }
-        if ready < Time::MAX {
-            self.doors.push(Reverse((ready, host)));
-        }
-    }
-
-    /// Rooms whose hosts may be visited take part again.
-    fn open_doors(&mut self) {
-        while let Some(Reverse((ready, host))) = self.doors.peek().copied() {
-            if ready > self.now {
-                return;
-            }
-            self.doors.pop();
-            let Some(room) = self.rooms.get(&host) else { continue };
-            // It may have been asked since; there is a later entry then.
-            if self.hosts[host as usize].ready_at() > self.now || self.open.contains(&host) {
-                continue;
-            }
-            if room.len() > SMALL_ROOM {
-                self.open.push(host);
-                continue;
-            }
-            let Some(room) = self.rooms.remove(&host) else { continue };
-            for index in room.everyone(&view!(self, true)) {
-                let record = &mut self.pages[index as usize];
-                record.in_room = false;
-                record.place = race::Place::Out;
-                self.race.enter(&mut view!(self), index);
-            }
-        }
-    }
-
-    fn close_if_empty(&mut self, host: u32) {
-        if self.rooms.get(&host).is_some_and(|room| room.len() == 0) {
-            self.rooms.remove(&host);
-            self.open.retain(|open| *open != host);
-        }
-    }
+    all.push(one);
 }

@@ -2,16 +2,20 @@
 
 use std::f64::consts::E;
 
+use super::HostId;
 use super::race::Look;
 use crate::estimate::Observation;
 use crate::page::{Belief, SinceFetch};
 use crate::time::{Span, Time};
+use crate::value::signals::SignalModel;
 use crate::value::{CrawlValue, ValueFunction};
 
 /// Where values come from: beliefs that are given, beliefs that are learned, or a rule that has none.
 pub trait Model {
-    /// What is kept of each page.
+    /// What the value of a page needs: read at every look, so it should be small.
     type Page: Clone;
+    /// What else is remembered of a page, for its next observation.
+    type Past: Clone + Default;
 
     /// What a fetch now is worth. Between two calls for the same page it may only have grown, unless the page was observed
     /// or changed.
@@ -28,13 +32,22 @@ pub trait Model {
     fn sooner(&self, page: &Self::Page) -> Option<Span>;
 
     /// A fetch saw this.
-    fn observe(&mut self, page: &mut Self::Page, seen: &Observation);
+    fn observe(&mut self, page: &mut Self::Page, past: &mut Self::Past, host: HostId, seen: &Observation);
+
+    /// Believes of a page what follows from what was learned of others since its last fetch.
+    fn refresh(&mut self, _page: &mut Self::Page, _past: &mut Self::Past, _host: HostId) {}
+
+    /// The longest that may be waited for the next fetch of a page of which little is known, if that is shorter than its value
+    /// would wait at this price.
+    fn careful(&self, _page: &Self::Page, _past: &Self::Past, _price: f64) -> Option<Span> {
+        None
+    }
 
     /// A fetch failed.
-    fn fail(&mut self, _page: &mut Self::Page) {}
+    fn fail(&mut self, _past: &mut Self::Past) {}
 
     /// The page is gone: what was learned from it about others counts no more.
-    fn forget(&mut self, _page: &Self::Page) {}
+    fn forget(&mut self, _page: &Self::Page, _past: &Self::Past, _host: HostId) {}
 }
 
 /// For how much longer a look holds, as a share of the age.
@@ -61,6 +74,27 @@ pub(super) fn not_after(fetched: Time, elapsed: Option<f64>) -> Time {
     }
 }
 
+/// A look at a page with signals, its value averaged over a few weighted possibilities. V' = μ α e^{-q} ψ: the chance of a fresh copy
+/// falls, and ψ, the length of a cycle, grows by no more than time does.
+pub(super) fn look_at(importance: f64, points: &[(f64, SignalModel)], since: &SinceFetch, now: Time) -> Look {
+    let elapsed = since.elapsed(now).as_secs();
+    let (mut value, mut slope, mut more) = (0.0, 0.0, 0.0);
+    for (weight, model) in points {
+        let at = model.value_and_cycle(elapsed, since.signals());
+        let falls = weight * model.unsignalled_rate() * at.fresh;
+        value += weight * at.value;
+        slope += falls * at.length;
+        more += falls * AHEAD * elapsed;
+    }
+    Look {
+        value: importance * value,
+        growth: importance * (slope + more) * (1.0 + 1e-9),
+        until: ahead(since, now),
+        tight: more < 0.2 * slope,
+        concave_from: 0.0,
+    }
+}
+
 /// Beliefs that are given, and a value function: the papers' policies.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
@@ -76,6 +110,7 @@ impl Known {
 
 impl Model for Known {
     type Page = Belief;
+    type Past = ();
 
     fn value(&self, page: &Belief, since: &SinceFetch, now: Time) -> f64 {
         self.function.of(page).value(since.elapsed(now).as_secs(), since.signals())
@@ -85,22 +120,27 @@ impl Model for Known {
         not_after(since.fetched(), self.function.of(page).moment(level, since.signals()))
     }
 
-    /// V' = μ α e^{-αι} ψ(ι), and a cycle is no longer than ι: at most μ q e^{-q} with q = ατ + nb. That grows up to q = 1, and
-    /// by no more than its argument.
+    /// V' = μ α e^{-αι} ψ(ι). Where ψ, the length of a cycle, is not at hand: it is no longer than ι, so that V' is at most
+    /// μ q e^{-q} with q = ατ + nb, which grows up to q = 1, and by no more than its argument.
     fn look(&self, page: &Belief, since: &SinceFetch, now: Time) -> Look {
         let elapsed = since.elapsed(now).as_secs();
-        let value = self.function.of(page).value(elapsed, since.signals());
         let importance = page.importance();
-        let (silent, tight) = match self.function {
-            ValueFunction::Greedy => (page.change_rate(), true),
-            _ if since.signals() > 0 => {
-                return Look { value, growth: steepest(importance), until: Time::MAX, tight: false };
-            }
-            _ => ((1.0 - page.recall()) * page.change_rate(), false),
-        };
-        let x = silent * elapsed;
-        let growth = (importance * x * (-x).exp() * (1.0 + AHEAD)).min(steepest(importance));
-        Look { value, growth, until: ahead(since, now), tight }
+        if self.function == ValueFunction::GreedyNcis {
+            let model = SignalModel::of(page);
+            return look_at(importance, &[(1.0, model)], since, now);
+        }
+        let value = self.function.of(page).value(elapsed, since.signals());
+        let loose =
+            Look { value, growth: steepest(importance), until: Time::MAX, tight: false, concave_from: 0.0 };
+        let greedy = self.function == ValueFunction::Greedy;
+        if !greedy && since.signals() > 0 {
+            return loose;
+        }
+        let silent = if greedy { 1.0 } else { 1.0 - page.recall() };
+        let x = silent * page.change_rate() * elapsed;
+        let growth = (importance * x * (-x).exp() * (1.0 + AHEAD)).min(loose.growth);
+        let concave_from = if greedy { elapsed } else { 0.0 };
+        Look { value, growth, until: ahead(since, now), tight: greedy, concave_from }
     }
 
     fn sooner(&self, page: &Belief) -> Option<Span> {
@@ -117,5 +157,5 @@ impl Model for Known {
         }
     }
 
-    fn observe(&mut self, _page: &mut Belief, _seen: &Observation) {}
+    fn observe(&mut self, _page: &mut Belief, _past: &mut (), _host: HostId, _seen: &Observation) {}
 }

@@ -1,8 +1,9 @@
 //! Fetches that are under way.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::{HostId, PageId};
+use crate::ids::IdMap;
 use crate::time::Time;
 
 /// A fetch to make.
@@ -28,8 +29,22 @@ pub struct OrderId(u64);
 struct Kept {
     page: PageId,
     host: u32,
-    /// Until when; nothing once the lease has ended.
-    expires: Option<Time>,
+    expires: Time,
+}
+
+/// An order without an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OrderSnapshot {
+    /// To answer with.
+    pub id: OrderId,
+    /// What is fetched.
+    pub page: PageId,
+    /// Where it is.
+    pub host: HostId,
+    /// When its lease ends, or ended.
+    pub expires: Time,
+    /// Whether the lease has ended.
+    pub is_late: bool,
 }
 
 /// An order that was answered.
@@ -44,65 +59,99 @@ pub(super) struct Taken {
 /// All orders without an answer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
-    next: u64,
-    kept: HashMap<u64, Kept>,
-    /// When leases end, the first first: all are of one length.
-    leases: VecDeque<(Time, u64)>,
-    /// The last order of each page whose lease has ended.
-    late: HashMap<PageId, u64>,
+    /// Those whose lease has not ended, in the order in which they were made: all leases are of one length, so they end
+    /// in that order too. The answered ones are empty.
+    leased: VecDeque<Option<Kept>>,
+    /// The number of the first of them.
+    first: u64,
+    /// Those whose lease has ended; at most one for each page, the last.
+    late: IdMap<u64, Kept>,
+    late_of: IdMap<PageId, u64>,
 }
 
 impl Orders {
     pub(super) fn make(&mut self, page: PageId, host: u32, expires: Time) -> OrderId {
-        let id = self.next;
-        self.next += 1;
-        self.kept.insert(id, Kept { page, host, expires: Some(expires) });
-        self.leases.push_back((expires, id));
+        let id = self.first + self.leased.len() as u64;
+        self.leased.push_back(Some(Kept { page, host, expires }));
         OrderId(id)
     }
 
     /// An answer has come. An answer to a later order of the same page makes earlier ones void.
     pub(super) fn take(&mut self, order: OrderId) -> Option<Taken> {
-        let kept = self.kept.remove(&order.0)?;
-        if !self.late.is_empty()
-            && let Some(late) = self.late.remove(&kept.page)
-            && late != order.0
-        {
-            if late < order.0 {
-                self.kept.remove(&late);
-            } else {
-                self.late.insert(kept.page, late);
-            }
+        if order.0 < self.first {
+            let Kept { page, host, .. } = self.late.remove(&order.0)?;
+            self.late_of.remove(&page);
+            return Some(Taken { page, host, leased: false });
         }
-        Some(Taken { page: kept.page, host: kept.host, leased: kept.expires.is_some() })
+        let Kept { page, host, .. } = self.leased.get_mut((order.0 - self.first) as usize)?.take()?;
+        self.forget_answered();
+        if let Some(late) = self.late_of.remove(&page) {
+            self.late.remove(&late);
+        }
+        Some(Taken { page, host, leased: true })
     }
 
     /// An order whose lease has ended, if there is one. Its answer is still welcome, until the page is ordered and late again.
     pub(super) fn expire(&mut self, now: Time) -> Option<(PageId, u32)> {
+        let kept = self.leased.front().copied().flatten().filter(|kept| kept.expires <= now)?;
+        let id = self.first;
+        self.leased.pop_front();
+        self.first += 1;
         self.forget_answered();
-        let (expires, id) = *self.leases.front()?;
-        if expires > now {
-            return None;
+        self.late.insert(id, kept);
+        if let Some(older) = self.late_of.insert(kept.page, id) {
+            self.late.remove(&older);
         }
-        self.leases.pop_front();
-        let kept = self.kept.get_mut(&id)?;
-        kept.expires = None;
-        let (page, host) = (kept.page, kept.host);
-        // At most one late order a page is remembered.
-        if let Some(older) = self.late.insert(page, id) {
-            self.kept.remove(&older);
-        }
-        Some((page, host))
+        Some((kept.page, kept.host))
     }
 
-    pub(super) fn next_expiry(&mut self) -> Option<Time> {
-        self.forget_answered();
-        self.leases.front().map(|(expires, _)| *expires)
+    /// When the next lease ends.
+    pub(super) fn next_expiry(&self) -> Option<Time> {
+        self.leased.front().copied().flatten().map(|kept| kept.expires)
     }
 
+    /// All without an answer, in the order of their numbers, and the number of the next.
+    pub(super) fn snapshot(&self) -> (Vec<OrderSnapshot>, u64) {
+        let snapshot = |id: u64, kept: &Kept, is_late: bool| OrderSnapshot {
+            id: OrderId(id),
+            page: kept.page,
+            host: HostId(kept.host),
+            expires: kept.expires,
+            is_late,
+        };
+        let mut orders: Vec<OrderSnapshot> =
+            self.late.iter().map(|(id, kept)| snapshot(*id, kept, true)).collect();
+        orders.sort_unstable_by_key(|order| order.id);
+        let leased = (self.first..).zip(&self.leased);
+        orders.extend(leased.filter_map(|(id, kept)| kept.as_ref().map(|kept| snapshot(id, kept, false))));
+        (orders, self.first + self.leased.len() as u64)
+    }
+
+    pub(super) fn restore(orders: Vec<OrderSnapshot>, next: u64) -> Self {
+        let mut all = Self { first: next, ..Self::default() };
+        if let Some(first) = orders.iter().find(|order| !order.is_late) {
+            all.first = first.id.0.min(next);
+            all.leased.resize((next - all.first) as usize, None);
+        }
+        for OrderSnapshot { id, page, host, expires, is_late } in orders {
+            let kept = Kept { page, host: host.0, expires };
+            if is_late {
+                all.late.insert(id.0, kept);
+                all.late_of.insert(page, id.0);
+            } else if let Some(place) =
+                id.0.checked_sub(all.first).and_then(|k| all.leased.get_mut(k as usize))
+            {
+                *place = Some(kept);
+            }
+        }
+        all
+    }
+
+    /// The first of the leased is never an answered one.
     fn forget_answered(&mut self) {
-        while self.leases.front().is_some_and(|(_, id)| !self.kept.contains_key(id)) {
-            self.leases.pop_front();
+        while let Some(None) = self.leased.front() {
+            self.leased.pop_front();
+            self.first += 1;
         }
     }
 }

@@ -64,10 +64,13 @@ impl Budget {
 /// by less than 1/rate does not delay the ones after it; what is later than that is lost, so that no two seconds' worth
 /// of fetches are ever made in one: any window of length W has at most rate·W + 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pace {
-    budget: Budget,
-    base: Time,
-    spent: u64,
+pub struct Pace {
+    /// What may be spent.
+    pub budget: Budget,
+    /// Since when it is counted.
+    pub base: Time,
+    /// Fetches since then.
+    pub spent: u64,
 }
 
 impl Pace {

@@ -6,6 +6,8 @@ use super::*;
 use crate::page::Belief;
 use crate::value::ValueFunction;
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 fn at(seconds: f64) -> Time {
@@ -61,6 +63,28 @@ fn golden_picks() {
     }
 }
 
+/// The picks of the low-discrepancy schedule of the optimal rates.
+#[test]
+fn golden_sequence() {
+    let data: Value = serde_json::from_str(include_str!("../../tests/data/policies_small.json")).unwrap();
+    let numbers =
+        |list: &Value| -> Vec<f64> { list.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
+    let rates = numbers(&data["baseline"]["xi"]);
+    let total: f64 = rates.iter().sum();
+    let model = Sequence::new(5.0, Time::ZERO);
+    let mut frontier = Frontier::new(model, rate(5.0), Settings::default(), Time::ZERO).unwrap();
+    let host = frontier.add_host(Manners::default());
+    for share in &rates {
+        frontier.insert(Time::ZERO, SharePage::new(share / total).unwrap(), host, Time::ZERO).unwrap();
+    }
+    for (k, pick) in numbers(&data["LDS"]["picks"]).into_iter().enumerate() {
+        let now = at((k + 1) as f64 / 5.0);
+        let order = frontier.poll(now).unwrap().unwrap();
+        assert_eq!(f64::from(order.page.index()), pick, "pick {k}");
+        frontier.answer(now, order.id, Outcome::Seen(Answer::Changed), None).unwrap();
+    }
+}
+
 /// The same rules, every page looked at every time.
 struct Plain {
     model: Known,
@@ -102,7 +126,7 @@ impl Plain {
                 best = Some((page.id, value));
             }
         }
-        best
+        best.filter(|(_, value)| *value > 0.0)
     }
 
     fn page(&mut self, id: PageId) -> &mut PlainPage {
@@ -125,6 +149,7 @@ enum Step {
     Answer(u8, bool),
     Fail(u8, f64),
     Polls(u8),
+    Restart,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -142,6 +167,7 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (any::<u8>(), any::<bool>()).prop_map(|(order, changed)| Step::Answer(order, changed)),
         1 => (any::<u8>(), 0f64..3.0).prop_map(|(order, span)| Step::Fail(order, span)),
         6 => (1u8..6).prop_map(Step::Polls),
+        1 => Just(Step::Restart),
     ]
 }
 
@@ -208,12 +234,11 @@ impl Twins {
         self.plain.hosts[order.host.0 as usize].finish(Some(Span::from_millis(100)));
         if let Some(page) = self.plain.pages.iter_mut().flatten().find(|page| page.id == order.page) {
             page.ordered = false;
-            match outcome {
-                Outcome::Seen(_) => {
-                    page.since = SinceFetch::fetched_at(now);
-                    page.not_before = Time::MIN;
-                }
-                Outcome::Failed { retry_after } => page.not_before = now + retry_after,
+            if let Outcome::Failed { retry_after } = outcome {
+                page.not_before = now + retry_after;
+            } else {
+                page.since = SinceFetch::fetched_at(now);
+                page.not_before = Time::MIN;
             }
         }
     }
@@ -304,6 +329,10 @@ impl Twins {
                 self.take(*now, which, Outcome::Failed { retry_after: Span::from_secs(span) });
             }
             Step::Polls(times) => self.polls(now, times)?,
+            Step::Restart => {
+                let pages: Vec<_> = self.frontier.page_snapshots().collect();
+                self.frontier = Frontier::restore(self.frontier.snapshot(), pages).unwrap();
+            }
         }
         Ok(())
     }
@@ -442,12 +471,10 @@ fn leases() {
 /// A page that is removed takes back what it taught about others.
 #[test]
 fn removed_pages_teach_nothing() {
-    use crate::estimate::Group;
     let mut frontier =
         Frontier::new(Learning::default(), rate(1.0), Settings::default(), Time::ZERO).unwrap();
     let host = frontier.add_host(Manners::default());
-    let group = Group { host: 0, shape: 0 };
-    let page = frontier.model_mut().page(group, 1.0).unwrap();
+    let page = frontier.model_mut().page(host, 1, 1.0).unwrap();
     let untaught = page.belief().unwrap();
     let id = frontier.insert(Time::ZERO, page, host, Time::ZERO).unwrap();
     for second in 1..200 {
@@ -455,17 +482,234 @@ fn removed_pages_teach_nothing() {
         let order = frontier.poll(now).unwrap().unwrap();
         frontier.answer(now, order.id, Outcome::Seen(Answer::Changed), None).unwrap();
     }
-    let taught = frontier.model_mut().page(group, 1.0).unwrap().belief().unwrap();
+    let taught = frontier.model_mut().page(host, 1, 1.0).unwrap().belief().unwrap();
     assert!(taught.mean() > 10.0 * untaught.mean());
     frontier.remove(at(200.0), id).unwrap();
     // Fits are renewed every few updates: teach and take back until they were.
     for _ in 0..40 {
-        let page = frontier.model_mut().page(group, 1.0).unwrap();
+        let page = frontier.model_mut().page(host, 1, 1.0).unwrap();
         let id = frontier.insert(frontier.now, page, host, Time::ZERO).unwrap();
         let order = frontier.poll(frontier.now + Span::from_whole_secs(1)).unwrap().unwrap();
         frontier.answer(frontier.now, order.id, Outcome::Seen(Answer::Unchanged), None).unwrap();
         frontier.remove(frontier.now, id).unwrap();
     }
-    let forgotten = frontier.model_mut().page(group, 1.0).unwrap().belief().unwrap();
+    let forgotten = frontier.model_mut().page(host, 1, 1.0).unwrap().belief().unwrap();
     assert!(forgotten.mean() < 2.0 * untaught.mean(), "{forgotten:?} {untaught:?}");
+}
+
+#[test]
+fn a_page_says_what_it_waits_for() {
+    let mut frontier = Frontier::new(ncis(), rate(0.5), Settings::default(), Time::ZERO).unwrap();
+    let host = frontier.add_host(Manners { gap: Span::from_whole_secs(10), ..Manners::default() });
+    let page = |delta: f64, mu: f64| Belief::new(delta, mu).unwrap();
+    let first = frontier.insert(Time::ZERO, page(0.1, 2.0), host, Time::ZERO).unwrap();
+    let second = frontier.insert(Time::ZERO, page(0.1, 1.0), host, Time::ZERO).unwrap();
+    let waits = |frontier: &mut Frontier<Known>, seconds: f64, id| {
+        let told = frontier.explain(at(seconds), id).unwrap();
+        let (belief, since) = frontier.page(id).unwrap();
+        assert_eq!((told.page, told.since), (*belief, since));
+        assert_eq!(told.value, frontier.model.value(belief, &since, at(seconds)));
+        told
+    };
+    assert_eq!(waits(&mut frontier, 1.0, first).waits_for, WaitsFor::Budget(at(2.0)));
+    assert_eq!(waits(&mut frontier, 2.0, first).waits_for, WaitsFor::Nothing);
+    let order = frontier.poll(at(4.0)).unwrap().unwrap();
+    assert_eq!(order.page, first);
+    assert_eq!(waits(&mut frontier, 5.0, first).waits_for, WaitsFor::Answer);
+    assert_eq!(waits(&mut frontier, 5.0, second).waits_for, WaitsFor::Value);
+    frontier.answer(at(5.0), order.id, Outcome::Seen(Answer::Unchanged), None).unwrap();
+    // It is below the price until it is as old as it was when it was fetched.
+    let told = waits(&mut frontier, 8.0, first);
+    assert_eq!(told.waits_for, WaitsFor::Value);
+    assert!(told.value < told.price && told.due.unwrap() <= at(9.0) && told.due.unwrap() > at(8.999));
+    let told = waits(&mut frontier, 12.0, second);
+    assert_eq!(told.waits_for, WaitsFor::Host(at(14.0)));
+    assert!(told.value > told.price && told.due == Some(at(12.0)));
+    frontier
+        .limit_age(at(12.0), second, AgeLimits { least: Span::from_whole_secs(100), ..AgeLimits::default() })
+        .unwrap();
+    assert_eq!(frontier.explain(at(12.0), second).unwrap().waits_for, WaitsFor::Age(at(100.0)));
+    let gone = PageId { index: 7, generation: 0 };
+    assert_eq!(frontier.explain(at(12.0), gone).unwrap_err(), FrontierError::UnknownPage(gone));
+}
+
+#[test]
+fn snapshots_that_cannot_be() {
+    let mut frontier = Frontier::new(ncis(), rate(1.0), Settings::default(), Time::ZERO).unwrap();
+    let host = frontier.add_host(Manners::default());
+    for _ in 0..3 {
+        frontier.insert(Time::ZERO, Belief::new(1.0, 1.0).unwrap(), host, Time::ZERO).unwrap();
+    }
+    let pages: Vec<_> = frontier.page_snapshots().collect();
+    let missing = Frontier::restore(frontier.snapshot(), pages.clone().into_iter().skip(1));
+    assert_eq!(missing.unwrap_err(), FrontierError::UnknownPage(pages[1].id));
+    let nowhere = Snapshot { hosts: Vec::new(), ..frontier.snapshot() };
+    assert!(Frontier::restore(nowhere, pages.clone()).is_err());
+    let twice = [pages[0].clone(), pages[0].clone()];
+    assert!(Frontier::restore(frontier.snapshot(), twice).is_err());
+    assert_eq!(Frontier::restore(frontier.snapshot(), pages).unwrap().len(), 3);
+}
+
+/// Learning frontiers against all values, computed anew for each decision: prices that fall and rise, beliefs that
+/// change, signals.
+fn learning_picks<M: Model>(model: M, make: impl Fn(&mut M, HostId, f32) -> M::Page, refresh: u32) {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let settings = Settings { refresh, ..Settings::default() };
+    let mut frontier = Frontier::new(model, rate(50.0), settings, Time::ZERO).unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..1500 {
+        let host = frontier.add_host(Manners::default());
+        let page = make(frontier.model_mut(), host, random.random());
+        ids.push(frontier.insert(Time::ZERO, page, host, at(-60.0 * random.random::<f64>())).unwrap());
+    }
+    for decision in 0..4500 {
+        // Three times the budget, later a third.
+        if decision % 1500 == 500 {
+            let other = if decision < 1500 { 150.0 } else { 50.0 };
+            frontier.set_budget(frontier.now, rate(other)).unwrap();
+        }
+        let now = frontier.next_wakeup().unwrap();
+        for _ in 0..3 {
+            frontier.signal(now, ids[random.random_range(0..ids.len())]).unwrap();
+        }
+        let order = frontier.poll(now).unwrap().unwrap();
+        let worth = |id: &PageId| {
+            let (page, since) = frontier.page(*id).unwrap();
+            frontier.model.value(page, &since, now)
+        };
+        let best =
+            ids.iter().map(|id| (worth(id), *id)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        assert_eq!((order.value, order.page), best.unwrap(), "decision {decision}");
+        let answer = if random.random::<f64>() < 0.4 { Answer::Changed } else { Answer::Unchanged };
+        frontier.answer(now, order.id, Outcome::Seen(answer), None).unwrap();
+    }
+}
+
+#[test]
+fn learning_frontiers_are_exact() {
+    learning_picks(
+        Learning::default(),
+        |model, host, importance| model.page(host, 0, importance).unwrap(),
+        0,
+    );
+    learning_picks(
+        Learning::default(),
+        |model, host, importance| model.page(host, 0, importance).unwrap(),
+        3,
+    );
+    learning_picks(
+        Attentive::default(),
+        |model, host, importance| model.page(host, 0, importance).unwrap(),
+        0,
+    );
+}
+
+/// Any value function plugs in: mixtures and survival curves, picked as a scan of all would.
+#[test]
+fn given_functions_are_exact() {
+    use crate::value::{CrawlValue, Greedy, GreedyNcis, Mixture, PiecewiseHazard, SurvivalValue};
+
+    fn picks<V: CrawlValue + Clone>(make: impl Fn(f64, f64) -> V) {
+        let mut random = ChaCha8Rng::seed_from_u64(9);
+        let mut frontier =
+            Frontier::new(Given::<V>::default(), rate(5.0), Settings::default(), Time::ZERO).unwrap();
+        let host = frontier.add_host(Manners { in_flight: 9, ..Manners::default() });
+        let ids: Vec<PageId> = (0..400)
+            .map(|_| {
+                let page = make(random.random(), random.random());
+                frontier.insert(Time::ZERO, page, host, at(-40.0 * random.random::<f64>())).unwrap()
+            })
+            .collect();
+        for _ in 0..600 {
+            let now = frontier.next_wakeup().unwrap();
+            frontier.signal(now, ids[random.random_range(0..ids.len())]).unwrap();
+            let order = frontier.poll(now).unwrap().unwrap();
+            let worth = |id: PageId| {
+                let (page, since) = frontier.page(id).unwrap();
+                page.value(since.elapsed(now).as_secs(), since.signals())
+            };
+            let best = ids.iter().map(|id| worth(*id)).fold(0.0, f64::max);
+            assert_eq!((order.value, worth(order.page)), (best, best));
+            frontier.answer(now, order.id, Outcome::Seen(Answer::Changed), None).unwrap();
+        }
+    }
+
+    picks(|x, y| Greedy::new(&Belief::new(0.02 + x, y).unwrap()));
+    picks(|x, y| {
+        let part =
+            |rate: f64| GreedyNcis::new(&Belief::new(rate, y).unwrap().with_signals(0.5, 0.1).unwrap());
+        Mixture::new([(0.7, part(0.02 + x)), (0.3, part(0.01 + 0.1 * x))]).unwrap()
+    });
+    picks(|x, y| {
+        let daily = PiecewiseHazard::new([(0.0, 0.01 * x), (20.0 + 8.0 * x, 2.0), (30.0, 0.1)]).unwrap();
+        SurvivalValue::new(daily, y)
+    });
+}
+
+/// A host with very many pages, all worth more than the others', and a gap of an hour: it gets its fetch an hour, the others
+/// all the rest, and nobody pays for it.
+#[test]
+fn a_crowded_host_costs_nothing() {
+    let crowd = 20_000;
+    let mut frontier =
+        Frontier::new(Known::new(ValueFunction::Greedy), rate(10.0), Settings::default(), Time::ZERO)
+            .unwrap();
+    let slow = frontier.add_host(Manners { gap: Span::from_whole_secs(3600), ..Manners::default() });
+    for page in 0..crowd {
+        let belief = Belief::new(0.01, 50.0 + f64::from(page % 100)).unwrap();
+        frontier.insert(Time::ZERO, belief, slow, Time::ZERO).unwrap();
+    }
+    let others: Vec<HostId> = (0..50).map(|_| frontier.add_host(Manners::default())).collect();
+    for page in 0..500u32 {
+        let belief = Belief::new(0.01, 1.0 + 0.01 * f64::from(page)).unwrap();
+        frontier.insert(Time::ZERO, belief, others[page as usize % 50], Time::ZERO).unwrap();
+    }
+    let mut crowded = 0;
+    let mut spent = 0;
+    for k in 1..=7_250u32 {
+        let now = at(f64::from(k));
+        let order = frontier.poll(now).unwrap().unwrap();
+        crowded += u32::from(order.host == slow);
+        frontier.answer(now, order.id, Outcome::Seen(Answer::Changed), None).unwrap();
+        if k == 250 {
+            spent = frontier.evaluations();
+        }
+    }
+    assert_eq!(crowded, 3, "7250 seconds");
+    let each = (frontier.evaluations() - spent) as f64 / 7_000.0;
+    // At each of two openings all in the room are looked at once: two times 20,000 looks and moments in 7000 decisions.
+    assert!(each < 30.0, "{each} evaluations a decision");
+}
+
+/// With a bound on risk, pages of which little is known are fetched before they can be too stale.
+#[test]
+fn risk_bounds_the_age_of_unknown_pages() {
+    use crate::estimate::risk::VeryStale;
+    let fetched = |risk: Option<Risk>| {
+        let model = Learning::default();
+        let model = risk.map_or(model.clone(), |risk| model.with_risk(risk));
+        let budget = Budget::Price { price: 40_000.0, cap: 1.0 };
+        let mut frontier = Frontier::new(model, budget, Settings::default(), Time::ZERO).unwrap();
+        let host = frontier.add_host(Manners::default());
+        let page = frontier.model_mut().page(host, 0, 1.0).unwrap();
+        frontier.insert(Time::ZERO, page, host, Time::ZERO).unwrap();
+        let mut times = Vec::new();
+        let mut now = Time::ZERO;
+        while times.len() < 12 {
+            now = frontier.next_wakeup().unwrap().max(now);
+            if let Some(order) = frontier.poll(now).unwrap() {
+                times.push(now.since(Time::ZERO).as_secs());
+                frontier.answer(now, order.id, Outcome::Seen(Answer::Unchanged), None).unwrap();
+            }
+        }
+        times
+    };
+    let risk = Risk { limit: VeryStale::After(3600.0), chance: 0.05, until_seen: 6 };
+    let (free, careful) = (fetched(None), fetched(Some(risk)));
+    // After the first look, which makes no difference, they come sooner,
+    assert_eq!(free[0], careful[0]);
+    assert!(careful[1] - careful[0] < 0.8 * (free[1] - free[0]), "{careful:?} {free:?}");
+    // until enough is known.
+    let (last, at_last) = (careful[11] - careful[10], free[11] - free[10]);
+    assert!((last / at_last - 1.0).abs() < 0.3, "{last} {at_last}");
 }

@@ -89,6 +89,14 @@ struct State {
     exponent: f64,
 }
 
+/// V, e^{-q} and ψ at a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueAndCycle {
+    pub(crate) value: f64,
+    pub(crate) fresh: f64,
+    pub(crate) length: f64,
+}
+
 /// V and dV/dq at a state.
 #[derive(Clone, Copy, Debug)]
 struct Value {
@@ -149,6 +157,14 @@ impl SignalModel {
     /// V for importance 1.
     pub fn value(&self, elapsed: f64, signals: u32) -> f64 {
         self.value_at(self.state(elapsed, signals)).value
+    }
+
+    /// V for importance 1, with the chance of a fresh copy and the cycle length whose product is its slope in q.
+    pub(crate) fn value_and_cycle(&self, elapsed: f64, signals: u32) -> ValueAndCycle {
+        let state = self.state(elapsed, signals);
+        let Value { value, slope } = self.value_at(state);
+        let fresh = (-state.exponent).exp();
+        ValueAndCycle { value, fresh, length: if slope > 0.0 { slope / fresh } else { 0.0 } }
     }
 
     /// V(∞) for importance 1: 1/Δ, or what APPROX-J makes of it; 0 for a page that never changes.

@@ -1,0 +1,130 @@
+//! What comes back: an answer is learned from, a fetch without one is due again.
+
+use super::field::{Bounds, View};
+use super::record::Status;
+use super::{Frontier, FrontierError, HostId, Model, OrderId, Outcome};
+use crate::estimate::Observation;
+use crate::page::SinceFetch;
+use crate::time::{Span, Time};
+
+impl<M: Model> Frontier<M> {
+    /// What came of an order, and how long the host took to answer.
+    ///
+    /// # Errors
+    /// If there is no such order, it was answered before, or time went backwards. A late answer, after the lease has ended,
+    /// is as good as any other, once.
+    pub fn answer(
+        &mut self,
+        now: Time,
+        order: OrderId,
+        outcome: Outcome,
+        response: Option<Span>,
+    ) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let taken = self.orders.take(order).ok_or(FrontierError::UnknownOrder(order))?;
+        let host = taken.host;
+        if taken.leased {
+            self.hosts[host as usize].finish(response);
+            self.watch_door(host);
+        }
+        let index = taken.page.index;
+        // The page may be gone by now.
+        if self.known(taken.page).is_err() {
+            return Ok(());
+        }
+        if !matches!(outcome, Outcome::Failed { .. }) {
+            self.refresh_others();
+        }
+        match outcome {
+            Outcome::Seen(_) | Outcome::Dated { .. } | Outcome::Links { .. } => {
+                if self.finds.contains(index) {
+                    self.settle_new(index, taken.leased);
+                    return Ok(());
+                }
+                self.seen(index, outcome);
+                if taken.leased && !self.pages[index as usize].is_special() {
+                    self.pages[index as usize].set_status(Status::Waiting);
+                    self.race.enter_fresh(&mut view!(self), index);
+                    return Ok(());
+                }
+            }
+            Outcome::Failed { retry_after } if self.finds.contains(index) => {
+                if taken.leased {
+                    self.pages[index as usize].set_status(Status::New);
+                    self.finds.return_at(index, now + retry_after);
+                }
+                return Ok(());
+            }
+            Outcome::Failed { retry_after } => {
+                self.model.fail(&mut self.pasts[index as usize]);
+                let bounds = self.bounds.get(&index).copied().unwrap_or_default();
+                self.bound(index, Bounds { not_before: now + retry_after, ..bounds });
+            }
+        }
+        if taken.leased {
+            self.pages[index as usize].set_status(Status::Waiting);
+        }
+        // If the answer was late, another order for the page may be under way.
+        self.reenter(index);
+        Ok(())
+    }
+
+    pub(super) fn seen(&mut self, index: u32, outcome: Outcome) {
+        let (answer, modified) = match outcome {
+            Outcome::Seen(answer) | Outcome::Links { answer, .. } => (answer, None),
+            Outcome::Dated { answer, modified } => (answer, Some(modified)),
+            Outcome::Failed { .. } => return,
+        };
+        let record = &mut self.pages[index as usize];
+        // A clock that stood still makes no interval; the page was seen all the same.
+        let since = record.since();
+        if let Ok(seen) = Observation::between(since.fetched(), self.now, since.signals(), answer) {
+            let seen = seen.dated(modified.map(|modified| self.now.since(modified).as_secs()));
+            let host = HostId(self.names[index as usize].host);
+            self.model.observe(&mut record.page, &mut self.pasts[index as usize], host, &seen);
+        }
+        record.set_since(SinceFetch::fetched_at(self.now));
+        if let (Outcome::Links { new, .. }, Some(hub)) = (outcome, self.hubs.get_mut(&index)) {
+            hub.visited(since.elapsed(self.now).as_secs(), new);
+        }
+        let careful =
+            self.model.careful(&self.pages[index as usize].page, &self.pasts[index as usize], self.price);
+        let bounds = self.bounds.get(&index).copied();
+        if bounds.is_some() || careful.is_some() {
+            let bounds = bounds.unwrap_or_default();
+            let careful = careful.unwrap_or(Span::MAX);
+            self.bound(index, Bounds { not_before: Time::MIN, careful, ..bounds });
+        }
+    }
+
+    /// A few pages learn from the others, in turn.
+    pub(super) fn refresh_others(&mut self) {
+        for _ in 0..self.settings.refresh {
+            let index = self.refreshed % self.pages.len().max(1) as u32;
+            self.refreshed = index + 1;
+            let record = &mut self.pages[index as usize];
+            if record.status() == Status::Waiting {
+                let host = HostId(self.names[index as usize].host);
+                self.model.refresh(&mut record.page, &mut self.pasts[index as usize], host);
+                self.reenter(index);
+            }
+        }
+    }
+
+    /// Orders without an answer: their pages are due again, their hosts free.
+    pub(super) fn expire(&mut self) {
+        while let Some((page, host)) = self.orders.expire(self.now) {
+            self.hosts[host as usize].finish(None);
+            self.watch_door(host);
+            if let Ok(index) = self.known(page) {
+                if self.finds.contains(index) {
+                    self.pages[index as usize].set_status(Status::New);
+                    self.finds.return_at(index, self.now);
+                    continue;
+                }
+                self.pages[index as usize].set_status(Status::Waiting);
+                self.reenter(index);
+            }
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Beliefs that are learned as the crawl goes, change signals included.
+//!
+//! Of a page two things are learned: how often it changes (as without signals, [`super::Learning`]), and what its signals are
+//! worth: b, the nats of freshness that one costs, and γ, how many there are. Both lean on what is known of the host and of
+//! all hosts. What stays uncertain is α, the rate of changes that nothing announces: the value is averaged over its belief, a
+//! Gamma distribution, at two points that have its first three moments (Gauss's quadrature).
+
+use super::HostId;
+use super::model::{AHEAD, Model, ahead, look_at, not_after};
+use super::race::Look;
+use crate::estimate::signals::history::SignalHistory;
+use crate::estimate::signals::quality::Quality;
+use crate::estimate::signals::trust::{Evidence, SignalPrior, Trust, TrustPool};
+use crate::estimate::{Group, History, Learner, Observation, Posterior};
+use crate::ids::IdMap;
+use crate::math::greedy::g_inverse;
+use crate::page::{BeliefError, SinceFetch};
+use crate::time::{Span, Time};
+use crate::value::GammaPosterior;
+use crate::value::signals::SignalModel;
+
+/// A page whose changes and signals are learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttentivePage {
+    /// The belief about α: shape and mean.
+    shape: f32,
+    alpha: f32,
+    /// b and γ.
+    nats: f32,
+    signal_rate: f32,
+    importance: f32,
+    url_shape: u32,
+}
+
+/// What is remembered of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AttentivePast {
+    history: History,
+    signals: SignalHistory,
+    /// What the groups were told last.
+    belief: Option<Posterior>,
+    evidence: Evidence,
+}
+
+impl AttentivePast {
+    /// What fetches saw.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The belief about its change rate, from changes alone.
+    pub fn belief(&self) -> Option<Posterior> {
+        self.belief
+    }
+}
+
+/// Signals that announce less than this share of the other changes are as good as none.
+const NOTHING: f64 = 1e-3;
+
+impl AttentivePage {
+    /// How good its signals are believed to be.
+    pub fn quality(&self) -> Option<Quality> {
+        let [alpha, nats, rate] = [self.alpha, self.nats, self.signal_rate].map(f64::from);
+        Quality::new(alpha, nats, rate).ok()
+    }
+
+    /// Requests per second, or any weight.
+    pub fn importance(&self) -> f32 {
+        self.importance
+    }
+
+    fn announced(&self) -> f64 {
+        f64::from(self.signal_rate) * -f64::from(-self.nats).exp_m1()
+    }
+
+    fn has_signals(&self) -> bool {
+        self.nats > 0.0 && self.announced() > NOTHING * f64::from(self.alpha)
+    }
+
+    /// The value of a page whose signals say nothing.
+    fn silent(&self) -> Option<GammaPosterior> {
+        let (shape, mean) = (f64::from(self.shape), f64::from(self.alpha) + self.announced());
+        GammaPosterior::new(shape, shape / mean, f64::from(self.importance)).ok()
+    }
+
+    /// Two points that stand for a Gamma distribution of mean 1, and the root that gives their weights.
+    fn spread(&self) -> (f64, f64, f64) {
+        let shape = f64::from(self.shape);
+        let root = (shape + 1.0).sqrt();
+        ((shape + 1.0 - root) / shape, (shape + 1.0 + root) / shape, root)
+    }
+
+    /// Two rates that stand for the belief about α, with their weights.
+    fn points(&self) -> [(f64, SignalModel); 2] {
+        let (low, high, root) = self.spread();
+        let announced = self.announced();
+        let false_rate = f64::from(self.signal_rate) - announced;
+        let point = |weight: f64, factor: f64| {
+            let delta = f64::from(self.alpha) * factor + announced;
+            (weight, SignalModel::new(delta, announced / delta, false_rate))
+        };
+        [point(0.5 + 0.5 / root, low), point(0.5 - 0.5 / root, high)]
+    }
+
+    fn value_with_signals(&self, elapsed: f64, signals: u32) -> f64 {
+        let average: f64 =
+            self.points().iter().map(|(weight, model)| weight * model.value(elapsed, signals)).sum();
+        f64::from(self.importance) * average
+    }
+
+    /// The value, and how fast it grows.
+    fn value_and_slope(&self, elapsed: f64, signals: u32) -> (f64, f64) {
+        let (mut value, mut slope) = (0.0, 0.0);
+        for (weight, model) in self.points() {
+            let at = model.value_and_cycle(elapsed, signals);
+            value += weight * at.value;
+            slope += weight * model.unsignalled_rate() * at.fresh * at.length;
+        }
+        let importance = f64::from(self.importance);
+        (importance * value, importance * slope)
+    }
+
+    /// An age not greater than the one at which the value is `level`; it is below that at `low`.
+    fn age_of(&self, level: f64, signals: u32, low: f64, near: bool) -> Option<f64> {
+        let importance = f64::from(self.importance);
+        let most: f64 = self.points().iter().map(|(weight, model)| weight * model.supremum()).sum();
+        if level >= importance * most {
+            return None;
+        }
+        let tolerance = if near { 1e-4 } else { 0.03 };
+        let (mut low, mut high) = (low, f64::INFINITY);
+        let mut guess = self.rough_age(level / importance, signals).max(low);
+        for _ in 0..60 {
+            let (value, slope) = self.value_and_slope(guess, signals);
+            let step = (level - value) / slope;
+            if value < level {
+                low = guess;
+                if step <= tolerance * guess {
+                    break;
+                }
+            } else {
+                high = guess;
+            }
+            if high - low <= tolerance * low || low > 9e9 {
+                break;
+            }
+            // By the tangent, a little short; halved where that leads nowhere.
+            let tangent = guess + step - 0.3 * tolerance * guess;
+            let inside = tangent > low && tangent < high;
+            guess = match (inside, high.is_finite()) {
+                (true, _) => tangent.min(2.0 * guess),
+                (false, true) => 0.5 * (low + high),
+                (false, false) => 2.0 * guess.max(1e-9),
+            };
+        }
+        Some(low)
+    }
+
+    /// About when a page of importance 1 is worth this: between a page without signals and one whose signals come evenly.
+    fn rough_age(&self, value: f64, signals: u32) -> f64 {
+        let [alpha, nats, rate] = [self.alpha, self.nats, self.signal_rate].map(f64::from);
+        let exponent = |rate: f64| g_inverse((rate * value).min(0.99));
+        let between = (exponent(alpha) * exponent(alpha + rate * nats)).sqrt();
+        ((between - nats * f64::from(signals)) / alpha).max(0.0)
+    }
+}
+
+/// Learns from every fetch what changes and what signals are worth.
+#[derive(Clone, Debug, Default)]
+pub struct Attentive {
+    learner: Learner,
+    everywhere: TrustPool,
+    hosts: IdMap<u32, TrustPool>,
+}
+
+impl Attentive {
+    /// With what was learned before about changes, or a prior.
+    pub fn new(learner: Learner) -> Self {
+        Self { learner, ..Self::default() }
+    }
+
+    /// A new page of a host, with a number for the shape of its URL ([`Group::ANY_SHAPE`]: none).
+    ///
+    /// # Errors
+    /// Unless the importance is finite and not negative.
+    pub fn page(
+        &mut self,
+        host: HostId,
+        url_shape: u32,
+        importance: f32,
+    ) -> Result<AttentivePage, BeliefError> {
+        if !(importance.is_finite() && importance >= 0.0) {
+            return Err(BeliefError::NotARate { name: "importance", value: f64::from(importance) });
+        }
+        let prior = self.learner.prior(Group { host: host.index(), shape: url_shape });
+        let belief = Posterior::of(&History::default(), &prior);
+        let mut page =
+            AttentivePage { shape: 0.0, alpha: 0.0, nats: 0.0, signal_rate: 0.0, importance, url_shape };
+        self.believe(&mut page, host, &belief, &SignalHistory::default());
+        Ok(page)
+    }
+
+    /// How far the signals of a host can be believed.
+    pub fn trust(&self, host: HostId) -> Trust {
+        let everywhere = self.everywhere.trust(Trust::START);
+        self.hosts.get(&host.index()).map_or(everywhere, |pool| pool.trust(everywhere))
+    }
+
+    fn believe(
+        &self,
+        page: &mut AttentivePage,
+        host: HostId,
+        belief: &Posterior,
+        signals: &SignalHistory,
+    ) -> Option<Quality> {
+        let prior = SignalPrior::new(self.trust(host), belief.mean());
+        let quality = signals.quality(&prior);
+        let (alpha, nats, rate) = quality
+            .map_or((belief.mean(), 0.0, 0.0), |found| (found.alpha(), found.nats(), found.signal_rate()));
+        page.shape = (belief.shape() as f32).max(1e-3);
+        // Nobody announces everything.
+        page.alpha = (alpha.max(1e-3 * belief.mean()) as f32).max(f32::MIN_POSITIVE);
+        (page.nats, page.signal_rate) = (nats as f32, rate as f32);
+        quality
+    }
+}
+
+impl Model for Attentive {
+    type Page = AttentivePage;
+    type Past = AttentivePast;
+
+    fn value(&self, page: &AttentivePage, since: &SinceFetch, now: Time) -> f64 {
+        let elapsed = since.elapsed(now).as_secs();
+        if page.has_signals() {
+            return page.value_with_signals(elapsed, since.signals());
+        }
+        page.silent().map_or(0.0, |value| value.value_and_slope(elapsed).0)
+    }
+
+    fn reaches(&self, page: &AttentivePage, since: &SinceFetch, now: Time, level: f64, near: bool) -> Time {
+        let low = since.elapsed(now).as_secs();
+        let moment = if page.has_signals() {
+            page.age_of(level, since.signals(), low, near)
+        } else {
+            page.silent().and_then(|value| value.moment_early(level, low, if near { 1e-5 } else { 0.15 }))
+        };
+        not_after(since.fetched(), moment)
+    }
+
+    fn look(&self, page: &AttentivePage, since: &SinceFetch, now: Time) -> Look {
+        if page.has_signals() {
+            return look_at(f64::from(page.importance), &page.points(), since, now);
+        }
+        let elapsed = since.elapsed(now).as_secs();
+        let (value, slope) = page.silent().map_or((0.0, 0.0), |value| value.value_and_slope(elapsed));
+        let growth = slope * (1.0 + AHEAD);
+        Look { value, growth, until: ahead(since, now), tight: true, concave_from: elapsed }
+    }
+
+    fn sooner(&self, page: &AttentivePage) -> Option<Span> {
+        if !page.has_signals() {
+            return Some(Span::ZERO);
+        }
+        // β = b/α is longest where α is least.
+        let sooner = f64::from(page.nats) / (f64::from(page.alpha) * page.spread().0);
+        sooner.is_finite().then(|| Span::from_secs_ceil(sooner * (1.0 + 1e-9)))
+    }
+
+    fn observe(
+        &mut self,
+        page: &mut AttentivePage,
+        past: &mut AttentivePast,
+        host: HostId,
+        seen: &Observation,
+    ) {
+        past.history.observe(seen);
+        past.signals.observe(seen);
+        let group = Group { host: host.index(), shape: page.url_shape };
+        let belief = self.learner.learn(group, past.belief.as_ref(), &past.history);
+        past.belief = Some(belief);
+        if let Some(quality) = self.believe(page, host, &belief, &past.signals) {
+            let evidence = Evidence::new(&quality, past.signals.signals(), past.signals.time());
+            self.everywhere.replace(Some(&past.evidence), &evidence);
+            self.hosts.entry(host.index()).or_default().replace(Some(&past.evidence), &evidence);
+            past.evidence = evidence;
+        }
+    }
+
+    fn refresh(&mut self, page: &mut AttentivePage, past: &mut AttentivePast, host: HostId) {
+        let group = Group { host: host.index(), shape: page.url_shape };
+        let belief = if past.belief.is_none() {
+            Posterior::of(&past.history, &self.learner.prior(group))
+        } else {
+            let belief = self.learner.learn(group, past.belief.as_ref(), &past.history);
+            past.belief = Some(belief);
+            belief
+        };
+        self.believe(page, host, &belief, &past.signals);
+    }
+
+    fn fail(&mut self, past: &mut AttentivePast) {
+        past.history.fail();
+    }
+
+    fn forget(&mut self, page: &AttentivePage, past: &AttentivePast, host: HostId) {
+        let Some(belief) = past.belief else { return };
+        self.learner.forget(Group { host: host.index(), shape: page.url_shape }, &belief);
+        let nothing = Evidence::default();
+        self.everywhere.replace(Some(&past.evidence), &nothing);
+        if let Some(pool) = self.hosts.get_mut(&host.index()) {
+            pool.replace(Some(&past.evidence), &nothing);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Answer;
+    use crate::frontier::{Budget, Frontier, Learning, Manners, Outcome, Settings};
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn at(seconds: f64) -> Time {
+        Time::ZERO + Span::from_secs(seconds)
+    }
+
+    proptest! {
+        /// What the race relies on: values grow, looks are bounds, moments are early and not much, a signal is worth what it
+        /// is said to be at most.
+        #[test]
+        fn the_model_keeps_its_promises(
+            (shape, alpha) in (0.2f32..50.0, -4.0f32..1.0),
+            (nats, signal_rate) in (0.0f32..6.0, -4.0f32..1.0),
+            elapsed in -2.0f64..3.0,
+            signals in 0u32..20,
+            part in 0.05f64..0.95,
+        ) {
+            let page = AttentivePage {
+                shape,
+                alpha: 10f32.powf(alpha),
+                nats,
+                signal_rate: 10f32.powf(signal_rate),
+                importance: 1.5,
+                url_shape: 0,
+            };
+            let model = Attentive::default();
+            let since = SinceFetch::with_signals(Time::ZERO, signals);
+            let now = at(10f64.powf(elapsed));
+            let look = model.look(&page, &since, now);
+            let value = model.value(&page, &since, now);
+            prop_assert!((look.value - value).abs() <= 1e-12 * value);
+            let later = model.value(&page, &since, look.until);
+            let most = value + look.growth * look.until.since(now).as_secs();
+            prop_assert!(later >= value * (1.0 - 1e-12) && later <= most * (1.0 + 1e-9), "{value} {later} {most}");
+            // A level between the value now and that in a hundred times the age.
+            let far = model.value(&page, &since, at(100.0 * 10f64.powf(elapsed)));
+            let level = value + part * (far - value);
+            prop_assume!(level > value * (1.0 + 1e-6));
+            for near in [true, false] {
+                let moment = model.reaches(&page, &since, now, level, near);
+                prop_assert!(model.value(&page, &since, moment) <= level * (1.0 + 1e-12));
+                let wait = moment.since(Time::ZERO).as_secs();
+                // Close to the most that it can be worth, values say little about time.
+                let most = model.value(&page, &since, at(1e8));
+                let enough = model.value(&page, &since, at(1.2 * wait));
+                prop_assert!(enough >= level || level > 0.9 * most, "{near}: {wait} is far too early");
+            }
+            if let Some(sooner) = model.sooner(&page) {
+                let more = SinceFetch::with_signals(Time::ZERO, signals + 1);
+                let jumped = model.value(&page, &more, now);
+                prop_assert!(jumped <= model.value(&page, &since, now + sooner) * (1.0 + 1e-9) + 1e-300);
+            }
+        }
+    }
+
+    /// Pages that change and announce it, more or less, are crawled by a learning frontier: the share of time for which
+    /// their copies are fresh.
+    fn freshness<M: Model>(model: M, page: impl Fn(&mut M, HostId) -> M::Page, precision: f64) -> f64 {
+        let mut random = ChaCha8Rng::seed_from_u64(11);
+        let (pages, rate, horizon) = (200, 40.0, 120.0);
+        let mut frontier = Frontier::new(model, Budget::Rate(rate), Settings::default(), Time::ZERO).unwrap();
+        let mut exponential = |rate: f64| -(1.0 - random.random::<f64>()).ln() / rate;
+        // Change (true) or signal (false), by time.
+        let mut events: Vec<(f64, usize, bool)> = Vec::new();
+        let mut ids = Vec::new();
+        for number in 0..pages {
+            let host = frontier.add_host(Manners::default());
+            let fresh = page(frontier.model_mut(), host);
+            ids.push(frontier.insert(Time::ZERO, fresh, host, Time::ZERO).unwrap());
+            let change_rate = 0.1 + 0.9 * number as f64 / pages as f64;
+            let mut time = exponential(change_rate);
+            while time < horizon {
+                events.push((time, number, true));
+                if exponential(1.0) < 1.2 {
+                    events.push((time, number, false));
+                }
+                time += exponential(change_rate);
+            }
+            let false_rate = 0.7 * change_rate * (1.0 - precision) / precision;
+            let mut time = exponential(false_rate);
+            while time < horizon {
+                events.push((time, number, false));
+                time += exponential(false_rate);
+            }
+        }
+        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.2.cmp(&a.2)));
+        let mut events = events.into_iter().peekable();
+        let mut stale_since: Vec<Option<f64>> = vec![None; pages];
+        let mut stale = 0.0;
+        for k in 1..=(rate * horizon) as u32 {
+            let now = f64::from(k) / rate;
+            while let Some((time, number, change)) = events.next_if(|event| event.0 <= now) {
+                if change {
+                    stale_since[number].get_or_insert(time);
+                } else {
+                    frontier.signal(at(time), ids[number]).unwrap();
+                }
+            }
+            let Some(order) = frontier.poll(at(now)).unwrap() else { continue };
+            let number = order.page.index() as usize;
+            let changed = stale_since[number].take();
+            // The first half is for learning.
+            stale += changed.map_or(0.0, |since| (now - since.max(0.5 * horizon)).max(0.0));
+            let answer = if changed.is_some() { Answer::Changed } else { Answer::Unchanged };
+            frontier.answer(at(now), order.id, Outcome::Seen(answer), None).unwrap();
+        }
+        stale += stale_since.iter().flatten().map(|since| horizon - since.max(0.5 * horizon)).sum::<f64>();
+        1.0 - stale / (0.5 * horizon * pages as f64)
+    }
+
+    #[test]
+    fn good_signals_are_learned_and_bad_ones_ignored() {
+        let deaf = freshness(Learning::default(), |model, host| model.page(host, 0, 1.0).unwrap(), 0.9);
+        let attentive = |precision| {
+            freshness(Attentive::default(), |model, host| model.page(host, 0, 1.0).unwrap(), precision)
+        };
+        let (good, bad) = (attentive(0.9), attentive(0.1));
+        assert!(good > deaf + 0.1, "{good} {deaf}");
+        assert!(bad > deaf - 0.02, "{bad} {deaf}");
+    }
+}

@@ -1,0 +1,193 @@
+//! Finding pages: hubs are visited for the links they show, new pages fetched for what they are worth while new.
+
+use super::hubs::{self, Discovery, Found, HUB_FIRST, HubState};
+use super::record::Status;
+use super::{Frontier, FrontierError, Model, PageId};
+use crate::estimate::interest::clicks::Interest;
+use crate::page::SinceFetch;
+use crate::time::{Span, Time};
+
+/// Hubs are valued anew when the price has moved by this share.
+const PRICE_MOVED: f64 = 0.05;
+
+/// Fetches that hubs and new pages have coming, if each has its quota.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quota {
+    /// Visits to hubs.
+    pub hubs: f64,
+    /// New pages.
+    pub new: f64,
+    /// When that was counted.
+    pub counted: Time,
+}
+
+impl Quota {
+    pub(super) fn new(start: Time) -> Self {
+        Self { hubs: 1.0, new: 1.0, counted: start }
+    }
+
+    /// Each side earns half of the budget, and saves up two fetches at most.
+    fn earn(&mut self, now: Time, rate: f64) {
+        let earned = 0.5 * rate * now.since(self.counted).as_secs();
+        self.counted = now;
+        for side in [&mut self.hubs, &mut self.new] {
+            *side = (*side + earned).min(2.0);
+        }
+    }
+}
+
+impl<M: Model> Frontier<M> {
+    /// A page is a hub from now on: it shows links to new pages. What it is worth as a page counts, too.
+    ///
+    /// # Errors
+    /// If the page is unknown, or time went backwards.
+    pub fn make_hub(&mut self, now: Time, page: PageId, hub: HubState) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        self.hubs.insert(index, hub);
+        self.next_plan = self.now;
+        self.mark_special(index);
+        self.reenter(index);
+        Ok(())
+    }
+
+    /// A page is no hub any more.
+    ///
+    /// # Errors
+    /// If the page is unknown, or time went backwards.
+    pub fn unmake_hub(&mut self, now: Time, page: PageId) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        self.hubs.remove(&index);
+        self.mark_special(index);
+        self.reenter(index);
+        Ok(())
+    }
+
+    /// What is known of a hub; `None` if the page is none.
+    ///
+    /// # Errors
+    /// If the page is unknown.
+    pub fn hub(&self, page: PageId) -> Result<Option<&HubState>, FrontierError> {
+        Ok(self.hubs.get(&self.known(page)?))
+    }
+
+    /// What links of a hub are worth, learned anew. Nothing happens if the page is no hub.
+    ///
+    /// # Errors
+    /// If the page is unknown, the numbers are none, or time went backwards.
+    pub fn set_interest(&mut self, now: Time, page: PageId, interest: Interest) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        if let Some(hub) = self.hubs.get_mut(&index) {
+            hub.set_interest(interest)?;
+            self.reenter(index);
+        }
+        Ok(())
+    }
+
+    /// A page was found that was never fetched. Its first fetch is worth P e^{-δ·age}; from then on it is a page like others.
+    ///
+    /// # Errors
+    /// If the host is unknown, the numbers are none, time went backwards, or there is no room for more pages.
+    pub fn discover(&mut self, now: Time, found: Found<M::Page>) -> Result<PageId, FrontierError> {
+        self.advance(now)?;
+        HubState::new(0.0, found.interest)?;
+        let born = found.born.min(now);
+        let index = self.put(found.page, M::Past::default(), found.host, born)?;
+        self.pages[index as usize].set_status(Status::New);
+        self.finds.add(index, found.host.0, born, found.interest);
+        Ok(self.id(index))
+    }
+
+    /// The fetch to make now, if any is worth something.
+    pub(super) fn choose(&mut self) -> Option<(u32, f64)> {
+        if self.hubs.is_empty() && self.finds.is_empty() {
+            return self.best();
+        }
+        self.value_hubs_anew();
+        let policy = self.settings.discovery;
+        let known = self.best();
+        let hosts = &self.hosts;
+        let now = self.now;
+        let mut parked = Vec::new();
+        let ready = |host: u32| hosts[host as usize].ready_at() <= now;
+        let new = self.finds.best(now, policy, ready, |host| parked.push(host));
+        for host in parked {
+            self.watch_door(host);
+        }
+        let hub_is_due = known.is_some_and(|(_, value)| value >= HUB_FIRST);
+        match policy {
+            Discovery::OneCurrency => match (known, new) {
+                (Some(known), Some(new)) if new.1 > known.1 => Some(new),
+                _ => known.or(new),
+            },
+            _ if policy.new_pages_first() => new.or(known),
+            Discovery::FixedQuota => {
+                self.quota.earn(now, self.pace.budget().rate());
+                let (hub, new) = (
+                    known.filter(|_| hub_is_due && self.quota.hubs >= 1.0),
+                    new.filter(|_| self.quota.new >= 1.0),
+                );
+                hub.or(new).or(known.filter(|_| !hub_is_due))
+            }
+            _ => known.filter(|_| hub_is_due).or(new).or(known),
+        }
+    }
+
+    /// A page was taken: the quotas pay, and a new page waits no more.
+    pub(super) fn take_new(&mut self, index: u32) {
+        if self.finds.contains(index) {
+            self.finds.order(index);
+            self.quota.new -= 1.0;
+        } else if self.hubs.contains_key(&index) {
+            self.quota.hubs -= 1.0;
+        }
+    }
+
+    /// The first fetch of a new page succeeded: it is a page like others. If the answer was late, another fetch of it may be
+    /// under way.
+    pub(super) fn settle_new(&mut self, index: u32, leased: bool) {
+        self.finds.remove(index);
+        let record = &mut self.pages[index as usize];
+        record.set_since(SinceFetch::fetched_at(self.now));
+        if leased || record.status() == Status::New {
+            record.set_status(Status::Waiting);
+            self.reenter(index);
+        }
+    }
+
+    /// Hubs see the price, and their plan, from time to time only: in between their values just grow.
+    fn value_hubs_anew(&mut self) {
+        if self.hubs.is_empty() {
+            return;
+        }
+        let policy = self.settings.discovery;
+        if policy.is_planned() && self.now >= self.next_plan {
+            self.next_plan = self.now + self.settings.plan_hubs_every;
+            let mut all: Vec<&mut HubState> = self.hubs.values_mut().collect();
+            hubs::plan(&mut all, policy, self.pace.budget().rate());
+            self.reenter_hubs();
+        }
+        let moved = (self.price - self.hub_price).abs() > PRICE_MOVED * self.hub_price;
+        if policy == Discovery::OneCurrency && moved {
+            self.hub_price = self.price;
+            self.reenter_hubs();
+        }
+    }
+
+    fn reenter_hubs(&mut self) {
+        let all: Vec<u32> = self.hubs.keys().copied().collect();
+        for index in all {
+            self.reenter(index);
+        }
+    }
+
+    /// A moment not after the next one at which a new page or a plan could matter.
+    pub(super) fn next_discovery(&self, price: f64) -> Time {
+        if self.finds.is_empty() { Time::MAX } else { self.finds.next_worth(price.max(f64::MIN_POSITIVE)) }
+    }
+}
+
+/// How often hubs are planned anew, where they are: as in the paper.
+pub(super) const PLAN_EVERY: Span = Span::from_whole_secs(1800);

@@ -1,0 +1,197 @@
+//! Pages that were found and never fetched: each is worth P e^{-δ·age} for its first fetch, less every moment.
+//!
+//! Since values only fall, what one was worth when it was last looked at is a bound: the greatest bound is looked at until
+//! one holds what it promised.
+
+use std::collections::BinaryHeap;
+
+use super::hubs::Discovery;
+use crate::estimate::interest::clicks::Interest;
+use crate::ids::IdMap;
+use crate::time::Time;
+
+/// A page that was never fetched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Find {
+    pub(super) born: Time,
+    pub(super) interest: Interest,
+    /// The how manieth it was.
+    pub(super) number: u64,
+    pub(super) host: u32,
+    /// Not while it is being fetched,
+    pub(super) waits: bool,
+    /// and not before this moment.
+    pub(super) from: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bound {
+    at_most: f64,
+    index: u32,
+}
+
+impl Eq for Bound {}
+impl PartialOrd for Bound {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Bound {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at_most.total_cmp(&other.at_most).then(other.index.cmp(&self.index))
+    }
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Finds {
+    finds: IdMap<u32, Find>,
+    bounds: BinaryHeap<Bound>,
+    /// Those whose host may not be visited now.
+    parked: IdMap<u32, Vec<u32>>,
+    /// Those that failed, and when they may be tried again.
+    later: BinaryHeap<std::cmp::Reverse<(Time, u32)>>,
+    found: u64,
+}
+
+impl Finds {
+    pub(super) fn is_empty(&self) -> bool {
+        self.finds.is_empty()
+    }
+
+    pub(super) fn contains(&self, index: u32) -> bool {
+        self.finds.contains_key(&index)
+    }
+
+    /// None, after so many were found.
+    pub(super) fn after(found: u64) -> Self {
+        Self { found, ..Self::default() }
+    }
+
+    pub(super) fn found(&self) -> u64 {
+        self.found
+    }
+
+    pub(super) fn get(&self, index: u32) -> Option<&Find> {
+        self.finds.get(&index)
+    }
+
+    /// One that was found before.
+    pub(super) fn put(&mut self, index: u32, find: Find) {
+        self.finds.insert(index, find);
+        self.later.push(std::cmp::Reverse((find.from, index)));
+    }
+
+    pub(super) fn add(&mut self, index: u32, host: u32, born: Time, interest: Interest) {
+        self.found += 1;
+        self.finds
+            .insert(index, Find { born, interest, number: self.found, host, waits: true, from: Time::MIN });
+        self.bounds.push(Bound { at_most: f64::INFINITY, index });
+    }
+
+    /// It is gone, or fetched.
+    pub(super) fn remove(&mut self, index: u32) -> bool {
+        self.finds.remove(&index).is_some()
+    }
+
+    /// It is being fetched.
+    pub(super) fn order(&mut self, index: u32) {
+        if let Some(find) = self.finds.get_mut(&index) {
+            find.waits = false;
+        }
+    }
+
+    /// The fetch came to nothing: it waits again, from some moment on.
+    pub(super) fn return_at(&mut self, index: u32, from: Time) {
+        if let Some(find) = self.finds.get_mut(&index)
+            && !find.waits
+        {
+            (find.waits, find.from) = (true, from);
+            self.later.push(std::cmp::Reverse((from, index)));
+        }
+    }
+
+    /// What its first fetch is worth.
+    pub(super) fn worth(&self, index: u32, now: Time) -> Option<f64> {
+        self.finds.get(&index).map(|find| find.worth(now))
+    }
+
+    /// Those that may be tried again.
+    fn return_due(&mut self, now: Time) {
+        while let Some(std::cmp::Reverse((from, index))) = self.later.peek().copied() {
+            if from > now {
+                return;
+            }
+            self.later.pop();
+            self.bounds.push(Bound { at_most: f64::INFINITY, index });
+        }
+    }
+
+    /// The one to fetch first among those whose host may be visited, and what it is worth. Hosts that may not are given to
+    /// `park`.
+    pub(super) fn best(
+        &mut self,
+        now: Time,
+        policy: Discovery,
+        ready: impl Fn(u32) -> bool,
+        mut park: impl FnMut(u32),
+    ) -> Option<(u32, f64)> {
+        self.return_due(now);
+        while let Some(Bound { index, .. }) = self.bounds.pop() {
+            let Some(find) = self.finds.get(&index).filter(|find| find.waits && find.from <= now) else {
+                continue;
+            };
+            if !ready(find.host) {
+                let parked = self.parked.entry(find.host).or_default();
+                if parked.is_empty() {
+                    park(find.host);
+                }
+                parked.push(index);
+                continue;
+            }
+            let bound = Bound { at_most: find.rank(now, policy), index };
+            let holds = self.bounds.peek().is_none_or(|next| bound >= *next);
+            self.bounds.push(bound);
+            if holds {
+                return Some((index, find.worth(now)));
+            }
+        }
+        None
+    }
+
+    /// A host may be visited again.
+    pub(super) fn unpark(&mut self, host: u32) {
+        for index in self.parked.remove(&host).unwrap_or_default() {
+            self.bounds.push(Bound { at_most: f64::INFINITY, index });
+        }
+    }
+
+    /// Whether someone waits for this host.
+    pub(super) fn waits_for(&self, host: u32) -> bool {
+        self.parked.contains_key(&host)
+    }
+
+    /// A moment not after the next one at which one may be worth this price.
+    pub(super) fn next_worth(&self, price: f64) -> Time {
+        let later = self.later.peek().map_or(Time::MAX, |std::cmp::Reverse((from, _))| *from);
+        match self.bounds.peek() {
+            Some(bound) if bound.at_most >= price => Time::MIN,
+            _ => later,
+        }
+    }
+}
+
+impl Find {
+    fn worth(&self, now: Time) -> f64 {
+        self.interest.profit * (-self.interest.decay * now.since(self.born).as_secs()).exp()
+    }
+
+    /// Who goes first. Must not grow with time.
+    fn rank(&self, now: Time, policy: Discovery) -> f64 {
+        match policy {
+            Discovery::OneCurrency => self.worth(now),
+            Discovery::BreadthFirst => -(self.number as f64),
+            _ => self.number as f64,
+        }
+    }
+}
