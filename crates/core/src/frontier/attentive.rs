@@ -6,7 +6,7 @@
 //! Gamma distribution, at two points that have its first three moments (Gauss's quadrature).
 
 use super::HostId;
-use super::model::{AHEAD, Model, ahead, look_at, not_after};
+use super::model::{AHEAD, Model, ahead, check_importance, look_at, not_after};
 use super::race::Look;
 use crate::estimate::signals::history::SignalHistory;
 use crate::estimate::signals::quality::Quality;
@@ -189,9 +189,7 @@ impl Attentive {
         url_shape: u32,
         importance: f32,
     ) -> Result<AttentivePage, BeliefError> {
-        if !(importance.is_finite() && importance >= 0.0) {
-            return Err(BeliefError::NotARate { name: "importance", value: f64::from(importance) });
-        }
+        check_importance(importance)?;
         let prior = self.learner.prior(Group { host: host.index(), shape: url_shape });
         let belief = Posterior::of(&History::default(), &prior);
         let mut page =

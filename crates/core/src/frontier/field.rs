@@ -61,6 +61,16 @@ impl Bounds {
     fn overdue_value(&self, age: f64) -> f64 {
         OVERDUE * (age / self.most().as_secs().max(1e-9)).max(1.0)
     }
+
+    /// The most that this grows per second.
+    fn overdue_growth(&self) -> f64 {
+        OVERDUE / self.most().as_secs().max(1e-9)
+    }
+
+    /// When it may be fetched, or must be, whichever is next: its value jumps then. `None` once it must be.
+    fn next_jump(&self, fetched: Time, now: Time) -> Option<Time> {
+        [self.opens(fetched), self.overdue(fetched)].into_iter().find(|jump| *jump > now)
+    }
 }
 
 /// Everything that a race needs.
@@ -103,6 +113,31 @@ impl<M: Model> View<'_, M> {
         }
     }
 
+    /// A look that holds until the next limit of the page, where its value jumps.
+    fn special_look(&self, id: u32) -> Look {
+        let record = &self.pages[id as usize];
+        let now = self.now;
+        let value = self.special_worth(id, now);
+        let jump = self.bounds.get(&id).map(|bounds| (*bounds, bounds.next_jump(record.fetched(), now)));
+        match jump {
+            // How fast a hub grows is not known: look again, always.
+            _ if self.hubs.contains_key(&id) => {
+                Look { value, growth: f64::INFINITY, until: now, ..Look::NOTHING }
+            }
+            Some((bounds, None)) => {
+                Look { value, growth: bounds.overdue_growth(), until: Time::MAX, ..Look::NOTHING }
+            }
+            Some((bounds, Some(opens))) if now < bounds.opens(record.fetched()) => {
+                Look { until: just_before(opens), ..Look::NOTHING }
+            }
+            Some((_, Some(overdue))) => {
+                let look = self.model.look(&record.page, &record.since(), now);
+                Look { until: look.until.min(just_before(overdue)), concave_from: 0.0, ..look }
+            }
+            None => self.model.look(&record.page, &record.since(), now),
+        }
+    }
+
     /// A moment not after the one at which a hub reaches a level: twice as far, until it is too far, then halved.
     fn hub_reaches(&self, id: u32, level: f64) -> Time {
         let (mut low, mut step) = (self.now, Span::from_millis(1));
@@ -123,6 +158,11 @@ impl<M: Model> View<'_, M> {
     }
 }
 
+/// The last moment at which what is said until then holds.
+fn just_before(moment: Time) -> Time {
+    if moment == Time::MAX { moment } else { moment - Span::from_nanos(1) }
+}
+
 /// No hub waits for longer than a few decades, and none needs its moment more exactly than to a part in a million.
 const FAR: Span = Span::from_whole_secs(1_000_000_000);
 const HALVINGS: u32 = 20;
@@ -136,11 +176,10 @@ impl<M: Model> Field for View<'_, M> {
         *self.evaluations += 1;
         let record = &self.pages[id as usize];
         if record.is_special() {
-            // It may jump: look again, always.
-            let value = self.special_worth(id, self.now);
-            return Look { value, growth: f64::INFINITY, until: self.now, tight: false, concave_from: 0.0 };
+            self.special_look(id)
+        } else {
+            self.model.look(&record.page, &record.since(), self.now)
         }
-        self.model.look(&record.page, &record.since(), self.now)
     }
 
     fn reaches(&mut self, id: u32, level: f64, near: bool) -> Time {

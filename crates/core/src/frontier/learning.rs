@@ -1,7 +1,7 @@
 //! Beliefs that are learned as the crawl goes.
 
 use super::HostId;
-use super::model::{AHEAD, Model, ahead, not_after, steepest};
+use super::model::{AHEAD, Model, ahead, check_importance, not_after, steepest};
 use super::race::Look;
 use crate::estimate::risk::VeryStale;
 use crate::estimate::{Group, History, Learner, Observation, Posterior};
@@ -88,9 +88,7 @@ impl Learning {
         url_shape: u32,
         importance: f32,
     ) -> Result<LearningPage, BeliefError> {
-        if !(importance.is_finite() && importance >= 0.0) {
-            return Err(BeliefError::NotARate { name: "importance", value: f64::from(importance) });
-        }
+        check_importance(importance)?;
         let prior = self.learner.prior(Group { host: host.index(), shape: url_shape });
         let belief = Posterior::of(&History::default(), &prior);
         let (shape, rate) = (belief.shape() as f32, belief.rate() as f32);

@@ -61,8 +61,6 @@ macro_rules! view {
 mod answers;
 mod attentive;
 mod discover;
-#[cfg(test)]
-mod discovery_tests;
 mod explain;
 mod field;
 mod finds;

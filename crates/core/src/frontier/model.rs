@@ -5,7 +5,7 @@ use std::f64::consts::E;
 use super::HostId;
 use super::race::Look;
 use crate::estimate::Observation;
-use crate::page::{Belief, SinceFetch};
+use crate::page::{Belief, BeliefError, SinceFetch};
 use crate::time::{Span, Time};
 use crate::value::signals::SignalModel;
 use crate::value::{CrawlValue, ValueFunction};
@@ -56,6 +56,14 @@ pub(super) const AHEAD: f64 = 1.0 / 64.0;
 /// Until when a look holds.
 pub(super) fn ahead(since: &SinceFetch, now: Time) -> Time {
     now + Span::from_nanos((since.elapsed(now).as_nanos() as f64 * AHEAD) as u64)
+}
+
+/// An importance is finite and not negative.
+pub(super) fn check_importance(importance: f32) -> Result<(), BeliefError> {
+    if importance.is_finite() && importance >= 0.0 {
+        return Ok(());
+    }
+    Err(BeliefError::NotARate { name: "importance", value: f64::from(importance) })
 }
 
 /// The most that any value grows per second: x e^{-x} is at most 1/e.

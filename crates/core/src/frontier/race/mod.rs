@@ -15,14 +15,17 @@
 //! all sleep, in the longest. Its sleepers wake by the hundreds, one memory access beside the other.
 
 mod calendar;
+mod levels;
+mod look;
+mod queue;
 mod seats;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod tier;
 
 use crate::time::{Span, Time};
-use calendar::Calendar;
+pub use look::Look;
+use queue::Queue;
 use seats::Seats;
+use tier::{LEAST_WORTH, Tier};
 
 /// Where a contestant is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,56 +55,6 @@ pub(super) trait Field {
     fn set_place(&mut self, id: u32, place: Place, wake: Time);
 }
 
-/// A value, and what it can become if nothing happens to its page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
-    /// The value now.
-    pub value: f64,
-    /// The most that it grows per second,
-    pub growth: f64,
-    /// until this moment; later, who knows.
-    pub until: Time,
-    /// Whether it really grows about that fast.
-    pub tight: bool,
-    /// The age of the page in seconds, if the logarithm of its value is a concave function of that of its age; else 0.
-    pub concave_from: f64,
-}
-
-impl Look {
-    /// Worth nothing, and nobody knows for how long.
-    pub(super) const NOTHING: Self =
-        Self { value: 0.0, growth: 0.0, until: Time::MIN, tight: false, concave_from: 0.0 };
-
-    /// A moment not after the one at which the value reaches `level`, which falls by so much per second, if the look tells.
-    fn reaches(&self, now: Time, level: f64, fall: f64) -> Option<Time> {
-        let wait = (level - self.value) / (self.growth + fall);
-        // Shorter by a part in a billion, for rounding.
-        let moment = now + Span::from_nanos((wait * (1e9 - 1.0)) as u64);
-        if self.tight && wait.is_finite() && moment <= self.until {
-            return Some(moment);
-        }
-        self.tangent(level, fall).map(|wait| now + Span::from_nanos((wait * (1e9 - 10.0)) as u64))
-    }
-
-    /// A concave curve is below its tangents: where the tangent reaches a level, the value does not yet. Not for levels that
-    /// are far away, where that is far too early.
-    fn tangent(&self, level: f64, fall: f64) -> Option<f64> {
-        let gap = level / self.value - 1.0;
-        if !(self.concave_from > 0.0 && gap < FAR_AWAY) || fall > 0.0 {
-            return None;
-        }
-        let steps = self.value / (self.concave_from * self.growth);
-        // (1 + gap)^steps, from below where that is cheaper.
-        let factor =
-            if gap < 0.02 { steps * gap * (1.0 - 0.5 * gap) } else { (steps * gap.ln_1p()).exp_m1() };
-        let wait = self.concave_from * factor;
-        (wait < 9e9).then_some(wait)
-    }
-}
-
-/// How far above a value a level may be to be reached along a tangent.
-const FAR_AWAY: f64 = 0.25;
-
 const TIERS: usize = 3;
 const TOP: usize = TIERS - 1;
 /// So many have a seat at most before the level is raised; fewer in a small race.
@@ -114,81 +67,10 @@ const TOP_STEP: f64 = 2.0;
 /// The steps of the others: this share of the time in which the tier above is emptied.
 const STEP: f64 = 1.0 / 16.0;
 
+/// For so many decisions seats may be too many, at first.
+const FIRST_PATIENCE: usize = 64;
 /// Tiers are made for so many contestants at least.
 const LEAST: usize = 256;
-/// Fewer entries are never swept.
-const SWEEP: usize = 1024;
-
-/// Sleepers by when they wake. Who was moved or sleeps longer now is passed over.
-#[derive(Clone, Debug)]
-enum Queue {
-    Heap(BinaryHeap<Reverse<(Time, u32)>>),
-    Calendar(Box<Calendar>),
-}
-
-/// A level that may fall with time, by a known share per second: when prices fall, sleepers that know it wake in time.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    height: f64,
-    set: Time,
-    fall: f64,
-}
-
-impl Level {
-    const ZERO: Self = Self { height: 0.0, set: Time::MIN, fall: 0.0 };
-
-    fn at(&self, now: Time) -> f64 {
-        if self.fall == 0.0 {
-            return self.height;
-        }
-        self.height * (-self.fall * now.since(self.set).as_secs()).exp()
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Tier {
-    /// Its sleepers wake before their values reach this.
-    level: Level,
-    /// Everyone who came to sleep here; some have left since.
-    came: Vec<u32>,
-    count: usize,
-    /// How many there should be.
-    size: usize,
-    /// The level under it is raised when there are more than this.
-    most: usize,
-    queue: Queue,
-    /// When its entries are more than this, those of sleepers that were moved are swept out.
-    sweep_at: usize,
-}
-
-impl Tier {
-    /// So many stay when there are too many,
-    fn kept(&self) -> usize {
-        self.size / 2
-    }
-
-    /// so many come when there are none.
-    fn filled(&self) -> usize {
-        self.size + self.size / 2
-    }
-
-    /// Whether it is time to wake who sleeps until then.
-    fn is_over(&self, wake: Time, now: Time) -> bool {
-        match &self.queue {
-            Queue::Heap(_) => wake <= now,
-            Queue::Calendar(calendar) => calendar.is_over(wake),
-        }
-    }
-
-    /// Whether who sleeps until one moment and who does until the other wake at different times.
-    fn tells_apart(&self, one: Time, other: Time) -> bool {
-        match &self.queue {
-            Queue::Heap(_) => one != other,
-            Queue::Calendar(calendar) => !calendar.same(one, other),
-        }
-    }
-}
-
 /// A race.
 #[derive(Clone, Debug)]
 pub(super) struct Race {
@@ -197,6 +79,9 @@ pub(super) struct Race {
     seat_limit: usize,
     /// or more, if all are alike: seats are cut down when there are more than this.
     most_seats: usize,
+    /// For how many decisions there have been more seats than there should be, and for how many that is borne.
+    crowded: usize,
+    patience: usize,
     tiers: [Tier; TIERS],
     period: Span,
     /// For how many contestants the tiers are made.
@@ -207,6 +92,8 @@ pub(super) struct Race {
     trend: f64,
     /// When that was last looked at, and the value then.
     watched: (Time, f64),
+    /// When everyone was last placed by rank.
+    ranked: Time,
     /// Room to work in.
     woken: Vec<u32>,
 }
@@ -214,34 +101,28 @@ pub(super) struct Race {
 impl Race {
     /// A race of millions, in which someone wins about every `period`.
     pub(super) fn large(period: Span, now: Time) -> Self {
-        Self::new(period, || Queue::Calendar(Box::new(Calendar::new(period, now))))
+        Self::new(period, || Queue::large(period, now))
     }
 
     /// A race of a few, or a few thousands.
     pub(super) fn small() -> Self {
-        Self::new(Span::ZERO, || Queue::Heap(BinaryHeap::new()))
+        Self::new(Span::ZERO, Queue::small)
     }
 
     fn new(period: Span, queue: impl Fn() -> Queue) -> Self {
-        let tier = |_| Tier {
-            level: Level::ZERO,
-            came: Vec::new(),
-            count: 0,
-            size: 0,
-            most: usize::MAX,
-            queue: queue(),
-            sweep_at: SWEEP,
-        };
         let mut race = Self {
             seats: Seats::new(),
             seat_limit: MOST_SEATS,
             most_seats: MOST_SEATS,
-            tiers: std::array::from_fn(tier),
+            crowded: 0,
+            patience: FIRST_PATIENCE,
+            tiers: std::array::from_fn(|_| Tier::new(queue())),
             period,
             made_for: 0,
             lap: Span::MAX,
             trend: 0.0,
             watched: (Time::MIN, 0.0),
+            ranked: Time::MIN,
             woken: Vec::new(),
         };
         race.set_sizes(LEAST);
@@ -249,7 +130,7 @@ impl Race {
     }
 
     fn is_large(&self) -> bool {
-        matches!(self.tiers[0].queue, Queue::Calendar(_))
+        self.tiers[0].queue.is_large()
     }
 
     /// Someone wins about every `period` from now on.
@@ -299,11 +180,7 @@ impl Race {
             let above =
                 self.tiers.get(k + 1).map_or(TOP_STEP, |above| (above.size as f64 * STEP).max(TOP_STEP));
             let tick = Span::from_secs(self.period.as_secs() * above);
-            if let Queue::Calendar(calendar) = &mut self.tiers[k].queue
-                && !calendar.suits(tick)
-            {
-                calendar.rebuild(tick, field.now(), |id| sleeps_until(field, id, k));
-            }
+            self.tiers[k].queue.set_step(tick, field.now(), |id| sleeps_until(field, id, k));
         }
     }
 
@@ -358,7 +235,7 @@ impl Race {
                 if sooner <= field.now() {
                     self.tiers[tier].count -= 1;
                     self.promote(field, id, tier);
-                } else if self.tiers[tier].tells_apart(wake, sooner) {
+                } else if self.tiers[tier].queue.tells_apart(wake, sooner) {
                     self.queue(field, id, tier, sooner);
                 } else {
                     field.set_place(id, place, sooner);
@@ -370,13 +247,12 @@ impl Race {
     /// The contestant of the greatest value now; of equal ones the lowest.
     pub(super) fn best(&mut self, field: &mut impl Field) -> Option<(u32, f64)> {
         self.wake(field);
-        if self.most_seats > self.seat_limit && 4 * self.seats.len() < self.most_seats {
-            // Those that were all alike are gone.
-            self.most_seats = self.seat_limit;
-        }
+        self.thin_out(field);
         loop {
             let best = self.seats.best(field);
-            let surely = best.is_some_and(|(_, value)| value >= self.level(TOP, field.now()));
+            // Sleepers are worth less than the level, and nothing if there is none lower.
+            let level = self.level(TOP, field.now());
+            let surely = level <= LEAST_WORTH || best.is_some_and(|(_, value)| value >= level);
             if surely || !self.lower(field) {
                 self.watch_trend(field.now(), best.map_or(0.0, |(_, value)| value));
                 return best;
@@ -386,10 +262,10 @@ impl Race {
 
     /// A moment not after the first at which anyone is worth `price`, and anything at all; [`Time::MAX`] if nobody ever is.
     pub(super) fn next_worth(&self, field: &mut impl Field, price: f64) -> Time {
-        if price <= 0.0 && self.seats.any_was_worth_something() {
+        if self.seats.any_was_worth(price) {
             return Time::MIN;
         }
-        let price = price.max(f64::MIN_POSITIVE);
+        let price = price.max(LEAST_WORTH);
         let seats = self.seats.ids().iter().map(|id| field.reaches(*id, price, true));
         let mut first = seats.min().unwrap_or(Time::MAX);
         for tier in self.tiers.iter().filter(|tier| tier.count > 0) {
@@ -397,11 +273,7 @@ impl Race {
             if tier.level.at(field.now()) > price || tier.level.fall > 0.0 {
                 return Time::MIN;
             }
-            let next = match &tier.queue {
-                Queue::Heap(heap) => heap.peek().map(|Reverse((wake, _))| *wake),
-                Queue::Calendar(calendar) => calendar.next_wake(),
-            };
-            first = first.min(next.unwrap_or(Time::MAX));
+            first = first.min(tier.queue.next_wake().unwrap_or(Time::MAX));
         }
         first
     }
@@ -488,21 +360,14 @@ impl Race {
     fn wake(&mut self, field: &mut impl Field) {
         let mut woken = std::mem::take(&mut self.woken);
         for tier in 0..TIERS {
-            match &mut self.tiers[tier].queue {
-                Queue::Calendar(calendar) => {
-                    calendar.advance(field.now(), |id| sleeps_until(field, id, tier), &mut woken);
-                }
-                Queue::Heap(heap) => {
-                    while heap.peek().is_some_and(|Reverse((wake, _))| *wake <= field.now()) {
-                        woken.extend(heap.pop().map(|Reverse((_, id))| id));
-                    }
-                }
-            }
+            self.tiers[tier].queue.wake(field.now(), |id| sleeps_until(field, id, tier), &mut woken);
             // Who has moved since, or sleeps longer now, has another entry. Asked for all at once, so that the memory of one
             // comes while that of another is awaited.
             woken.retain(|id| self.is_awake(field, *id, tier));
-            if woken.len() > MOST_SEATS.max(self.len() / 8) {
-                // It was not asked for long: nearly everyone has a new place.
+            let again = self.ranked + self.tiers[tier].queue.step();
+            if woken.len() > MOST_SEATS.max(self.len() / 8) && field.now() > again {
+                // It was not asked for long: nearly everyone has a new place. Not so soon after the last time that who was early
+                // then by less than a step may still be.
                 woken.clear();
                 self.rank_all(field);
             }
@@ -518,7 +383,7 @@ impl Race {
     }
 
     fn is_awake(&self, field: &impl Field, id: u32, tier: usize) -> bool {
-        sleeps_until(field, id, tier).is_some_and(|wake| self.tiers[tier].is_over(wake, field.now()))
+        sleeps_until(field, id, tier).is_some_and(|wake| self.tiers[tier].queue.is_over(wake, field.now()))
     }
 
     fn queue(&mut self, field: &mut impl Field, id: u32, tier: usize, wake: Time) {
@@ -526,31 +391,7 @@ impl Race {
         if wake == Time::MAX {
             return;
         }
-        let queued = &mut self.tiers[tier];
-        let entries = match &mut queued.queue {
-            Queue::Calendar(calendar) => {
-                calendar.push(wake, id);
-                calendar.entries()
-            }
-            Queue::Heap(heap) => {
-                heap.push(Reverse((wake, id)));
-                heap.len()
-            }
-        };
-        if entries > queued.sweep_at {
-            // Twice as many as after the last time: some are of those that were moved.
-            let left = match &mut queued.queue {
-                Queue::Calendar(calendar) => {
-                    calendar.rebuild(calendar.tick(), field.now(), |id| sleeps_until(field, id, tier));
-                    calendar.entries()
-                }
-                Queue::Heap(heap) => {
-                    heap.retain(|Reverse((wake, id))| sleeps_until(field, *id, tier) == Some(*wake));
-                    heap.len()
-                }
-            };
-            queued.sweep_at = 2 * left + SWEEP;
-        }
+        self.tiers[tier].push(id, wake, field.now(), |id| sleeps_until(field, id, tier));
     }
 
     /// On to the next tier, or to a seat.
@@ -560,7 +401,7 @@ impl Race {
         if from == TOP && look.value < level {
             let wake = self.wake_at(field, id, TOP, &look);
             // Who is early by less than a tick may as well have its seat.
-            if self.tiers[TOP].is_over(wake, field.now()) {
+            if self.tiers[TOP].queue.is_over(wake, field.now()) {
                 self.sit(field, id, look);
             } else {
                 self.sleep_until(field, id, TOP, wake);
@@ -572,7 +413,7 @@ impl Race {
         if look.value < EARLY * level {
             let wake = self.wake_at(field, id, from, &look);
             // Unless it would wake at once.
-            if !self.tiers[from].is_over(wake, field.now()) {
+            if !self.tiers[from].queue.is_over(wake, field.now()) {
                 self.sleep_until(field, id, from, wake);
                 return;
             }
@@ -582,127 +423,6 @@ impl Race {
             Some(next) => self.sleep(field, id, next, look),
             None if look.value < level => self.sleep(field, id, TOP, look),
             None => self.sit(field, id, look),
-        }
-    }
-
-    /// Too many seats: the highest level goes up, and who is below it goes to sleep.
-    fn raise_top(&mut self, field: &mut impl Field) {
-        let ids = self.seats.ids().to_vec();
-        let seats = ranked(field, ids);
-        let level = seats[self.seats_kept() - 1].0.value.max(self.level(TOP, field.now()));
-        self.raise(TOP, level, field.now());
-        self.seats.clear();
-        for (look, id) in seats {
-            let wake = if look.value < level { self.wake_at(field, id, TOP, &look) } else { Time::MIN };
-            if self.tiers[TOP].is_over(wake, field.now()) {
-                self.seats.add(id, look, field.now());
-            } else {
-                self.sleep_until(field, id, TOP, wake);
-            }
-        }
-        self.most_seats = self.seat_limit.max(2 * self.seats.len());
-    }
-
-    /// Too many sleepers in a tier: the level under it goes up, and who is below it sleeps there.
-    fn raise_under(&mut self, field: &mut impl Field, tier: usize) {
-        let mut members = ranked(field, self.sleepers(field, tier));
-        let keep = self.tiers[tier].kept().min(members.len() - 1);
-        let now = field.now();
-        let level = members[keep].0.value.min(self.level(tier, now));
-        if !(level > self.level(tier - 1, now)) {
-            // All alike: nothing to tell apart.
-            self.tiers[tier].most = 2 * members.len();
-            return;
-        }
-        self.tiers[tier].most = 2 * self.tiers[tier].size;
-        self.raise(tier - 1, level, now);
-        let stay = members.partition_point(|(look, _)| look.value >= level);
-        for (look, id) in members.drain(stay..) {
-            self.tiers[tier].count -= 1;
-            self.sleep(field, id, tier - 1, look);
-        }
-    }
-
-    /// Seats that may not be the best: the levels go down until one is. False if nobody sleeps.
-    fn lower(&mut self, field: &mut impl Field) -> bool {
-        let Some(tier) = (0..TIERS).rev().find(|tier| self.tiers[*tier].count > 0) else { return false };
-        let members = ranked(field, self.sleepers(field, tier));
-        self.tiers[tier].count = 0;
-        self.tiers[tier].came.clear();
-        // Sleepers of the tiers below are all under this.
-        let now = field.now();
-        let floor = if tier > 0 { self.level(tier - 1, now) } else { 0.0 };
-        let above = members.partition_point(|(look, _)| look.value >= floor);
-        let level = |rank: usize| if rank < above { members[rank].0.value } else { floor };
-        // Everyone here is timed anew, and the tiers above are empty: they may all fall as fast as winners do.
-        for between in tier..TIERS {
-            let height = level(self.rank_of(between));
-            self.tiers[between].level = Level { height, set: now, fall: self.trend };
-        }
-        for (look, id) in members {
-            if look.value < floor {
-                self.sleep(field, id, tier - 1, look);
-            } else {
-                self.settle(field, id, look);
-            }
-        }
-        true
-    }
-
-    /// Everyone is looked at, and placed by rank.
-    fn rank_all(&mut self, field: &mut impl Field) {
-        let all = self.everyone(field);
-        let now = field.now();
-        if all.len() > 2 * self.made_for || 8 * all.len() < self.made_for {
-            self.set_sizes(all.len().max(LEAST));
-        }
-        let members = ranked(field, all);
-        self.seats.clear();
-        for tier in 0..TIERS {
-            let height = members.get(self.rank_of(tier)).map_or(0.0, |(look, _)| look.value);
-            let level = Level { height, set: now, fall: self.trend };
-            let emptied = &mut self.tiers[tier];
-            (emptied.level, emptied.count) = (level, 0);
-            emptied.came.clear();
-            match &mut emptied.queue {
-                Queue::Heap(heap) => heap.clear(),
-                Queue::Calendar(calendar) => calendar.rebuild(calendar.tick(), now, |_| None),
-            }
-        }
-        for (look, id) in members {
-            self.settle(field, id, look);
-        }
-        self.set_steps(field);
-    }
-
-    /// How many are above the level of a tier when it has been lowered.
-    fn rank_of(&self, tier: usize) -> usize {
-        self.tiers.get(tier + 1).map_or(self.seats_filled() - 1, Tier::filled)
-    }
-
-    /// A level that was too low.
-    fn raise(&mut self, tier: usize, height: f64, now: Time) {
-        let fall = self.tiers[tier].level.fall.min(self.trend);
-        self.tiers[tier].level = Level { height, set: now, fall };
-    }
-
-    /// Watches what winners are worth: how fast does that fall?
-    fn watch_trend(&mut self, now: Time, won: f64) {
-        let (since, before) = self.watched;
-        if now < since + Span::from_nanos(self.lap.as_nanos() / 32) || !(won > 0.0) {
-            return;
-        }
-        let lap = self.lap.as_secs();
-        let laps = now.since(since).as_secs() / lap;
-        let fall = (before / won).ln() / laps;
-        // What is less is noise, what is more is a jump.
-        self.trend = if fall > 0.05 && laps < 1.0 { fall.min(4.0) / lap } else { 0.0 };
-        self.watched = (now, won);
-        // A level may fall more slowly than its sleepers think, never faster.
-        for tier in &mut self.tiers {
-            if tier.level.fall > self.trend {
-                tier.level = Level { height: tier.level.at(now), set: now, fall: self.trend };
-            }
         }
     }
 
@@ -721,13 +441,6 @@ impl Race {
 fn sleeps_until(field: &impl Field, id: u32, tier: usize) -> Option<Time> {
     let (place, wake) = field.place(id);
     (place == Place::Tier(tier as u8) && wake < Time::MAX).then_some(wake)
-}
-
-/// Contestants and how they look, the greatest value first.
-fn ranked(field: &mut impl Field, ids: Vec<u32>) -> Vec<(Look, u32)> {
-    let mut ranked: Vec<(Look, u32)> = ids.into_iter().map(|id| (field.look(id), id)).collect();
-    ranked.sort_unstable_by(|a, b| b.0.value.total_cmp(&a.0.value).then(a.1.cmp(&b.1)));
-    ranked
 }
 
 /// Leaves each that still sleeps in this tier, once.

@@ -58,9 +58,9 @@ impl Seats {
         &self.ids
     }
 
-    /// Whether anyone was worth something when last looked at: they still are.
-    pub(super) fn any_was_worth_something(&self) -> bool {
-        self.values.iter().any(|value| *value > 0.0)
+    /// Whether anyone was worth this, and more than nothing, when last looked at: they still are.
+    pub(super) fn any_was_worth(&self, price: f64) -> bool {
+        self.values.iter().any(|value| *value >= price && *value > 0.0 && *value < f64::MAX)
     }
 
     pub(super) fn clear(&mut self) {

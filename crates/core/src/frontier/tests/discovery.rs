@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::*;
+use super::super::*;
+use super::at;
 use crate::estimate::interest::clicks::Interest;
 use crate::page::Belief;
 use crate::value::ValueFunction;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
-}
 
 fn settings(discovery: Discovery) -> Settings {
     Settings { discovery, ..Settings::default() }

@@ -1,0 +1,324 @@
+//! The frontier beside a twin without any cleverness.
+
+use std::num::NonZeroU32;
+
+use proptest::prelude::*;
+
+use super::super::*;
+use super::rate;
+use crate::page::Belief;
+use crate::value::ValueFunction;
+
+/// The same rules, every page looked at every time.
+struct Plain {
+    model: Known,
+    pages: Vec<Option<PlainPage>>,
+    hosts: Vec<Host>,
+}
+
+struct PlainPage {
+    id: PageId,
+    belief: Belief,
+    since: SinceFetch,
+    host: usize,
+    limits: AgeLimits,
+    not_before: Time,
+    ordered: bool,
+}
+
+impl Plain {
+    fn value(&self, page: &PlainPage, now: Time) -> f64 {
+        let fetched = page.since.fetched();
+        let age = page.since.elapsed(now);
+        if now < page.not_before || now < fetched + page.limits.least {
+            return 0.0;
+        }
+        if page.limits.most < Span::MAX && age >= page.limits.most {
+            return 1e200 * (age.as_secs() / page.limits.most.as_secs().max(1e-9)).max(1.0);
+        }
+        self.model.value(&page.belief, &page.since, now)
+    }
+
+    fn best(&self, now: Time) -> Option<(PageId, f64)> {
+        let mut best: Option<(PageId, f64)> = None;
+        for page in self.pages.iter().flatten() {
+            if page.ordered || self.hosts[page.host].ready_at() > now {
+                continue;
+            }
+            let value = self.value(page, now);
+            if best.is_none_or(|(id, most)| value > most || (value == most && page.id.index < id.index)) {
+                best = Some((page.id, value));
+            }
+        }
+        best.filter(|(_, value)| *value > 0.0)
+    }
+
+    fn page(&mut self, id: PageId) -> &mut PlainPage {
+        self.pages.iter_mut().flatten().find(|page| page.id == id).unwrap()
+    }
+}
+
+/// What may happen next.
+#[derive(Clone, Debug)]
+enum Step {
+    Insert { belief: (f64, f64, f64, f64), host: u8, age: f64 },
+    Remove(u8),
+    Signal(u8),
+    Update(u8, f64),
+    Limits(u8, f64, f64),
+    Rate(f64),
+    Price(f64),
+    Gap(u8, f64, u16),
+    BackOff(u8, f64),
+    Answer(u8, bool),
+    Fail(u8, f64),
+    Polls(u8),
+    Restart,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let belief = (0.01f64..2.0, 0.01f64..1.0, 0.0f64..1.0, 0.0f64..1.0);
+    prop_oneof![
+        4 => (belief, any::<u8>(), 0f64..20.0).prop_map(|(belief, host, age)| Step::Insert { belief, host, age }),
+        1 => any::<u8>().prop_map(Step::Remove),
+        6 => any::<u8>().prop_map(Step::Signal),
+        1 => (any::<u8>(), 0.01f64..3.0).prop_map(|(page, rate)| Step::Update(page, rate)),
+        1 => (any::<u8>(), 0f64..5.0, 0f64..40.0).prop_map(|(page, least, most)| Step::Limits(page, least, most)),
+        1 => (0.5f64..20.0).prop_map(Step::Rate),
+        1 => (0.01f64..0.8).prop_map(Step::Price),
+        1 => (any::<u8>(), 0f64..3.0, 1u16..3).prop_map(|(host, gap, most)| Step::Gap(host, gap, most)),
+        1 => (any::<u8>(), 0f64..3.0).prop_map(|(host, span)| Step::BackOff(host, span)),
+        5 => (any::<u8>(), any::<bool>()).prop_map(|(order, changed)| Step::Answer(order, changed)),
+        1 => (any::<u8>(), 0f64..3.0).prop_map(|(order, span)| Step::Fail(order, span)),
+        6 => (1u8..6).prop_map(Step::Polls),
+        1 => Just(Step::Restart),
+    ]
+}
+
+/// A frontier and its plain twin.
+struct Twins {
+    frontier: Frontier<Known>,
+    plain: Plain,
+    orders: Vec<Order>,
+}
+
+impl Twins {
+    fn new(function: ValueFunction, hosts: usize) -> Self {
+        let lease = Span::from_secs(4.0);
+        let settings = Settings { lease, ..Settings::default() };
+        let model = Known::new(function);
+        let mut frontier = Frontier::new(model, rate(4.0), settings, Time::ZERO).unwrap();
+        for _ in 0..hosts {
+            frontier.add_host(Manners::default());
+        }
+        let plain = Plain { model, pages: Vec::new(), hosts: vec![Host::new(Manners::default()); hosts] };
+        Self { frontier, plain, orders: Vec::new() }
+    }
+
+    fn insert(&mut self, now: Time, (delta, mu, lambda, nu): (f64, f64, f64, f64), host: usize, age: f64) {
+        let belief = Belief::new(delta, mu).unwrap().with_signals(lambda, nu).unwrap();
+        let fetched = now - Span::from_secs(age);
+        let id = self.frontier.insert(now, belief, HostId(host as u32), fetched).unwrap();
+        let page = PlainPage {
+            id,
+            belief,
+            since: SinceFetch::fetched_at(fetched),
+            host,
+            limits: AgeLimits::default(),
+            not_before: Time::MIN,
+            ordered: false,
+        };
+        self.plain.pages.push(Some(page));
+    }
+
+    fn any_page(&self, which: u8) -> Option<PageId> {
+        let pages: Vec<PageId> = self.plain.pages.iter().flatten().map(|page| page.id).collect();
+        (!pages.is_empty()).then(|| pages[usize::from(which) % pages.len()])
+    }
+
+    /// Leases that have ended.
+    fn expire(&mut self, now: Time) {
+        let (over, left) = self.orders.iter().partition(|order| order.expires <= now);
+        self.orders = left;
+        let over: Vec<Order> = over;
+        for order in over {
+            self.plain.hosts[order.host.0 as usize].finish(None);
+            if let Some(page) = self.plain.pages.iter_mut().flatten().find(|page| page.id == order.page) {
+                page.ordered = false;
+            }
+        }
+    }
+
+    fn take(&mut self, now: Time, which: u8, outcome: Outcome) {
+        if self.orders.is_empty() {
+            return;
+        }
+        let order = self.orders.swap_remove(usize::from(which) % self.orders.len());
+        self.frontier.answer(now, order.id, outcome, Some(Span::from_millis(100))).unwrap();
+        self.plain.hosts[order.host.0 as usize].finish(Some(Span::from_millis(100)));
+        if let Some(page) = self.plain.pages.iter_mut().flatten().find(|page| page.id == order.page) {
+            page.ordered = false;
+            if let Outcome::Failed { retry_after } = outcome {
+                page.not_before = now + retry_after;
+            } else {
+                page.since = SinceFetch::fetched_at(now);
+                page.not_before = Time::MIN;
+            }
+        }
+    }
+
+    fn polls(&mut self, now: &mut Time, times: u8) -> Result<(), TestCaseError> {
+        for _ in 0..times {
+            let Some(wake) = self.frontier.next_wakeup() else { break };
+            prop_assert!(wake >= *now, "{wake:?} {now:?}");
+            *now = wake;
+            self.expire(*now);
+            let due = self.frontier.pace.next();
+            let expected = self.plain.best(*now);
+            let price = self.frontier.pace.budget().price();
+            let order = self.frontier.poll(*now).unwrap();
+            match order {
+                None => {
+                    let allowed = expected.filter(|(_, value)| *value >= price && *now >= due);
+                    prop_assert!(allowed.is_none(), "nothing instead of {allowed:?} at {now:?}");
+                }
+                Some(order) => {
+                    let Some((id, value)) = expected else {
+                        return Err(TestCaseError::fail("nobody may be fetched"));
+                    };
+                    prop_assert_eq!(order.page, id, "{} instead of {}", order.value, value);
+                    prop_assert_eq!(order.value, value);
+                    prop_assert!(value >= price && *now >= due);
+                    self.plain.hosts[order.host.0 as usize].start(*now);
+                    self.plain.page(id).ordered = true;
+                    self.orders.push(order);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, now: &mut Time, step: &Step) -> Result<(), TestCaseError> {
+        let hosts = self.plain.hosts.len();
+        match *step {
+            Step::Insert { belief, host, age } => self.insert(*now, belief, usize::from(host) % hosts, age),
+            Step::Remove(which) => {
+                if let Some(id) = self.any_page(which) {
+                    self.frontier.remove(*now, id).unwrap();
+                    prop_assert!(self.frontier.remove(*now, id).is_err());
+                    self.plain.pages.retain(|page| page.as_ref().is_some_and(|page| page.id != id));
+                }
+            }
+            Step::Signal(which) => {
+                if let Some(id) = self.any_page(which) {
+                    self.frontier.signal(*now, id).unwrap();
+                    self.plain.page(id).since.signal(*now, Span::ZERO);
+                }
+            }
+            Step::Update(which, change_rate) => {
+                if let Some(id) = self.any_page(which) {
+                    let other =
+                        |page: &mut Belief| *page = Belief::new(change_rate, page.importance()).unwrap();
+                    self.frontier.update(*now, id, other).unwrap();
+                    other(&mut self.plain.page(id).belief);
+                }
+            }
+            Step::Limits(which, least, more) => {
+                if let Some(id) = self.any_page(which) {
+                    let limits =
+                        AgeLimits { least: Span::from_secs(least), most: Span::from_secs(least + more) };
+                    self.frontier.limit_age(*now, id, limits).unwrap();
+                    self.plain.page(id).limits = limits;
+                }
+            }
+            Step::Rate(other) => self.frontier.set_budget(*now, rate(other)).unwrap(),
+            Step::Price(price) => self.frontier.set_budget(*now, Budget::Price { price, cap: 10.0 }).unwrap(),
+            Step::Gap(host, gap, in_flight) => {
+                let host = usize::from(host) % hosts;
+                let manners = Manners { gap: Span::from_secs(gap), in_flight, patience: 2.0 };
+                self.frontier.set_manners(*now, HostId(host as u32), manners).unwrap();
+                self.plain.hosts[host].set_manners(manners);
+            }
+            Step::BackOff(host, span) => {
+                let host = usize::from(host) % hosts;
+                let until = *now + Span::from_secs(span);
+                self.frontier.back_off(*now, HostId(host as u32), until).unwrap();
+                self.plain.hosts[host].back_off(until);
+            }
+            Step::Answer(which, changed) => {
+                let answer = if changed { Answer::Changed } else { Answer::Unchanged };
+                self.take(*now, which, Outcome::Seen(answer));
+            }
+            Step::Fail(which, span) => {
+                self.take(*now, which, Outcome::Failed { retry_after: Span::from_secs(span) });
+            }
+            Step::Polls(times) => self.polls(now, times)?,
+            Step::Restart => {
+                let pages: Vec<_> = self.frontier.page_snapshots().collect();
+                self.frontier = Frontier::restore(self.frontier.snapshot(), pages).unwrap();
+            }
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever happens, the picks are those of brute force.
+    #[test]
+    fn picks_are_those_of_brute_force(
+        steps in proptest::collection::vec(step(), 1..400),
+        hosts in 1usize..12,
+        function in prop_oneof![
+            Just(ValueFunction::Greedy),
+            Just(ValueFunction::GreedyCis),
+            Just(ValueFunction::GreedyNcis),
+            Just(ValueFunction::Approximate(NonZeroU32::MIN)),
+        ],
+    ) {
+        let mut twins = Twins::new(function, hosts);
+        let mut now = Time::ZERO;
+        for step in &steps {
+            twins.step(&mut now, step)?;
+        }
+    }
+}
+
+/// Worlds large enough for every tier, with hosts that hold everyone up, and budgets that move the price both ways.
+#[test]
+fn large_worlds_are_exact() {
+    use rand::{RngExt, SeedableRng};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(4);
+    for (pages, hosts) in [(6000, 3000), (6000, 40)] {
+        let mut twins = Twins::new(ValueFunction::GreedyNcis, hosts);
+        let mut now = Time::ZERO;
+        twins.frontier.set_budget(now, rate(300.0)).unwrap();
+        for host in (0..hosts).step_by(2) {
+            let manners = Manners { gap: Span::from_millis(300), ..Manners::default() };
+            twins.frontier.set_manners(now, HostId(host as u32), manners).unwrap();
+            twins.plain.hosts[host].set_manners(manners);
+        }
+        let mut draw = || rng.random::<f64>();
+        for page in 0..pages {
+            let belief = (0.01 + draw(), 0.01 + draw(), draw(), 0.1 + 0.5 * draw());
+            twins.insert(now, belief, page % hosts, 20.0 * draw());
+        }
+        for round in 0..3000 {
+            match round {
+                1000 => twins.frontier.set_budget(now, rate(900.0)).unwrap(),
+                2000 => twins.frontier.set_budget(now, rate(20.0)).unwrap(),
+                _ => {}
+            }
+            twins.polls(&mut now, 1).unwrap();
+            twins.take(now, 0, Outcome::Seen(Answer::Changed));
+            for _ in 0..3 {
+                let page = (draw() * pages as f64) as usize;
+                let id = twins.plain.pages[page].as_ref().unwrap().id;
+                twins.frontier.signal(now, id).unwrap();
+                twins.plain.page(id).since.signal(now, Span::ZERO);
+            }
+        }
+        assert!(twins.frontier.decisions() > 1000);
+    }
+}
