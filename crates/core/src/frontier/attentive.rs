@@ -264,6 +264,10 @@ impl Model for Attentive {
         sooner.is_finite().then(|| Span::from_secs_ceil(sooner * (1.0 + 1e-9)))
     }
 
+    fn are_alike(&self, one: &AttentivePage, other: &AttentivePage) -> bool {
+        one == other
+    }
+
     fn observe(
         &mut self,
         page: &mut AttentivePage,

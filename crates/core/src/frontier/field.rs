@@ -200,6 +200,14 @@ impl<M: Model> Field for View<'_, M> {
         reaches.max(bounds.opens(record.fetched())).min(overdue)
     }
 
+    fn are_twins(&self, one: u32, other: u32) -> bool {
+        let (one, other) = (&self.pages[one as usize], &self.pages[other as usize]);
+        !one.is_special()
+            && !other.is_special()
+            && one.since() == other.since()
+            && self.model.are_alike(&one.page, &other.page)
+    }
+
     fn everyone(&self) -> std::ops::Range<u32> {
         0..self.pages.len() as u32
     }

@@ -132,6 +132,10 @@ impl Model for Learning {
         Some(Span::ZERO)
     }
 
+    fn are_alike(&self, one: &LearningPage, other: &LearningPage) -> bool {
+        one == other
+    }
+
     fn observe(&mut self, page: &mut LearningPage, past: &mut History, host: HostId, seen: &Observation) {
         let told = page.told(past);
         past.observe(seen);

@@ -31,6 +31,12 @@ pub trait Model {
     /// How much sooner one more signal makes the page reach any level; `None` if that depends.
     fn sooner(&self, page: &Self::Page) -> Option<Span>;
 
+    /// Whether two pages have the same value whenever the same has happened since their last fetches. It is never wrong to say no,
+    /// and slow to do so where thousands are.
+    fn are_alike(&self, _one: &Self::Page, _other: &Self::Page) -> bool {
+        false
+    }
+
     /// A fetch saw this.
     fn observe(&mut self, page: &mut Self::Page, past: &mut Self::Past, host: HostId, seen: &Observation);
 
@@ -163,6 +169,10 @@ impl Model for Known {
             }
             _ => None,
         }
+    }
+
+    fn are_alike(&self, one: &Belief, other: &Belief) -> bool {
+        one == other
     }
 
     fn observe(&mut self, _page: &mut Belief, _past: &mut (), _host: HostId, _seen: &Observation) {}

@@ -33,6 +33,7 @@ const SIGNALS_SHIFT: u32 = 8;
 const MOST_SIGNALS: u32 = u32::MAX >> SIGNALS_SHIFT;
 const PLACE: u32 = 0b111;
 const SEAT: u32 = 0b111;
+const BEHIND: u32 = 0b110;
 const STATUS_SHIFT: u32 = 3;
 const STATUS: u32 = 0b11 << STATUS_SHIFT;
 const IN_ROOM: u32 = 1 << 5;
@@ -62,6 +63,7 @@ impl<P> Record<P> {
         let place = match self.packed & PLACE {
             0 => Place::Out,
             SEAT => Place::Seat,
+            BEHIND => Place::Behind,
             tier => Place::Tier(tier as u8 - 1),
         };
         (place, self.wake())
@@ -82,6 +84,7 @@ impl<P> Record<P> {
         let place = match place {
             Place::Out => 0,
             Place::Seat => SEAT,
+            Place::Behind => BEHIND,
             Place::Tier(tier) => u32::from(tier) + 1,
         };
         self.packed = self.packed & !PLACE | place;
@@ -138,7 +141,7 @@ mod tests {
     #[test]
     fn what_is_packed_comes_out() {
         let mut record = Record::new((), Time::from_nanos(5));
-        for place in [Place::Tier(0), Place::Tier(2), Place::Seat, Place::Out] {
+        for place in [Place::Tier(0), Place::Tier(2), Place::Seat, Place::Behind, Place::Out] {
             for status in [Status::Ordered, Status::Vacant, Status::Waiting] {
                 record.set_place(place, Time::MAX);
                 record.set_status(status);

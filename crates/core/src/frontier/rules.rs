@@ -154,6 +154,10 @@ impl Model for Rules {
         }
     }
 
+    fn are_alike(&self, one: &RulePage, other: &RulePage) -> bool {
+        one == other
+    }
+
     fn observe(&mut self, page: &mut RulePage, _past: &mut (), _host: HostId, seen: &Observation) {
         let changed = seen.changed();
         page.interval = match self.rule {

@@ -96,6 +96,10 @@ impl Model for Sequence {
         Some(Span::ZERO)
     }
 
+    fn are_alike(&self, one: &SharePage, other: &SharePage) -> bool {
+        one == other
+    }
+
     fn observe(&mut self, page: &mut SharePage, _past: &mut (), _host: HostId, _seen: &Observation) {
         page.taken += 1;
     }

@@ -90,6 +90,10 @@ impl Model for Shares {
         Some(Span::ZERO)
     }
 
+    fn are_alike(&self, one: &Belief, other: &Belief) -> bool {
+        one == other
+    }
+
     fn observe(&mut self, _page: &mut Belief, _past: &mut (), _host: HostId, _seen: &Observation) {}
 }
 

@@ -1,7 +1,6 @@
 //! Levels that move: how seats and tiers keep their sizes while values and prices change.
 
-use super::tier::LEAST_WORTH;
-use super::tier::{Level, Tier};
+use super::tier::{LEAST_WORTH, Level, Tier};
 use super::{FIRST_PATIENCE, Field, LEAST, Look, Race, TIERS, TOP};
 use crate::time::{Span, Time};
 
@@ -9,8 +8,10 @@ impl Race {
     /// Too many seats: the highest level goes up, and who is below it goes to sleep.
     pub(super) fn raise_top(&mut self, field: &mut impl Field) {
         let ids = self.seats.ids().to_vec();
-        let seats = ranked(field, ids);
-        let level = seats[self.seats_kept() - 1].0.value.max(self.level(TOP, field.now()));
+        let ranked = ranked(field, ids);
+        let seats = self.twins.line_up(field, ranked);
+        let kept = self.seats_kept().min(seats.len());
+        let level = at(&seats[kept - 1].0).max(self.level(TOP, field.now()));
         self.raise(TOP, level, field.now());
         self.seats.clear();
         for (look, id) in seats {
@@ -42,7 +43,7 @@ impl Race {
         let mut members = ranked(field, self.sleepers(field, tier));
         let keep = self.tiers[tier].kept().min(members.len() - 1);
         let now = field.now();
-        let level = members[keep].0.value.min(self.level(tier, now));
+        let level = at(&members[keep].0).min(self.level(tier, now));
         if !(level > self.level(tier - 1, now)) {
             // All alike: nothing to tell apart.
             self.tiers[tier].most = 2 * members.len();
@@ -67,7 +68,7 @@ impl Race {
         let now = field.now();
         let floor = if tier > 0 { self.level(tier - 1, now) } else { LEAST_WORTH };
         let above = members.partition_point(|(look, _)| look.value >= floor);
-        let level = |rank: usize| if rank < above { members[rank].0.value } else { floor };
+        let level = |rank: usize| if rank < above { at(&members[rank].0).max(floor) } else { floor };
         // Everyone here is timed anew, and the tiers above are empty: they may all fall as fast as winners do.
         for between in tier..TIERS {
             let height = level(self.rank_of(between));
@@ -93,8 +94,9 @@ impl Race {
         }
         let members = ranked(field, all);
         self.seats.clear();
+        self.twins.clear();
         for tier in 0..TIERS {
-            let height = members.get(self.rank_of(tier)).map_or(0.0, |(look, _)| look.value).max(LEAST_WORTH);
+            let height = members.get(self.rank_of(tier)).map_or(0.0, |(look, _)| at(look)).max(LEAST_WORTH);
             let level = Level { height, set: now, fall: self.trend };
             self.tiers[tier].clear(level);
         }
@@ -134,6 +136,12 @@ impl Race {
             }
         }
     }
+}
+
+/// The level for those that are worth this, and more. A little lower: values that only come ever closer to a limit are at it
+/// when they are rounded, and then as good as those that were there before.
+fn at(look: &Look) -> f64 {
+    look.value * (1.0 - 1e-9)
 }
 
 /// Contestants and how they look, the greatest value first.

@@ -20,12 +20,14 @@ mod look;
 mod queue;
 mod seats;
 mod tier;
+mod twins;
 
 use crate::time::{Span, Time};
 pub use look::Look;
 use queue::Queue;
 use seats::Seats;
 use tier::{LEAST_WORTH, Tier};
+use twins::Twins;
 
 /// Where a contestant is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(super) enum Place {
     Tier(u8),
     /// Among those that matter.
     Seat,
+    /// Behind another that is the same in every respect.
+    Behind,
 }
 
 /// What the race needs to know about its contestants.
@@ -51,6 +55,8 @@ pub(super) trait Field {
     fn everyone(&self) -> std::ops::Range<u32>;
     /// Where the contestant is, and until when it sleeps.
     fn place(&self, id: u32) -> (Place, Time);
+    /// Whether two will always have the same value if nothing happens to either.
+    fn are_twins(&self, one: u32, other: u32) -> bool;
     /// Puts it somewhere.
     fn set_place(&mut self, id: u32, place: Place, wake: Time);
 }
@@ -83,6 +89,7 @@ pub(super) struct Race {
     crowded: usize,
     patience: usize,
     tiers: [Tier; TIERS],
+    twins: Twins,
     period: Span,
     /// For how many contestants the tiers are made.
     made_for: usize,
@@ -117,6 +124,7 @@ impl Race {
             crowded: 0,
             patience: FIRST_PATIENCE,
             tiers: std::array::from_fn(|_| Tier::new(queue())),
+            twins: Twins::default(),
             period,
             made_for: 0,
             lap: Span::MAX,
@@ -186,7 +194,7 @@ impl Race {
 
     /// How many take part.
     pub(super) fn len(&self) -> usize {
-        self.seats.len() + self.tiers.iter().map(|tier| tier.count).sum::<usize>()
+        self.seats.len() + self.tiers.iter().map(|tier| tier.count).sum::<usize>() + self.twins.len()
     }
 
     /// Everyone who takes part.
@@ -195,6 +203,7 @@ impl Race {
         for tier in 0..TIERS {
             all.extend(self.sleepers(field, tier));
         }
+        all.extend(self.twins.everyone(field));
         all
     }
 
@@ -215,8 +224,10 @@ impl Race {
             Place::Out => return,
             Place::Tier(tier) => self.tiers[usize::from(tier)].count -= 1,
             Place::Seat => self.seats.remove(id),
+            Place::Behind => self.twins.remove_one(),
         }
         field.set_place(id, Place::Out, Time::MAX);
+        self.replace(field, id);
     }
 
     /// A contestant's value has grown at once, so that it reaches every level sooner by this much.
@@ -224,7 +235,12 @@ impl Race {
         let (place, wake) = field.place(id);
         match place {
             Place::Out => {}
+            // Who waits behind it is worth no more than it.
             Place::Seat => self.seats.renew(id, field.look(id), field.now()),
+            Place::Behind => {
+                self.leave(field, id);
+                self.enter(field, id);
+            }
             Place::Tier(tier) => {
                 // Who never reaches the level does not reach it sooner.
                 if wake == Time::MAX || by == Span::ZERO {

@@ -9,6 +9,8 @@ use crate::time::Time;
 
 /// Rounding: a bound is a little above what it should be.
 const MARGIN: f64 = 1.0 + 1e-9;
+/// Values are exact to fewer digits than they have: one that hardly grows any more may be a little more than it was.
+const ROUNDING: f64 = 1.0 + 1e-12;
 
 /// Who has a seat.
 #[derive(Clone, Debug)]
@@ -128,7 +130,7 @@ impl Seats {
         }
         let seen = self.values.iter().zip(&self.at).zip(&self.growth);
         self.bounds.clear();
-        self.bounds.extend(seen.map(|((value, at), growth)| value + growth * (moment - at)));
+        self.bounds.extend(seen.map(|((value, at), growth)| value * ROUNDING + growth * (moment - at)));
         self.rows.clear();
         self.rows.extend(self.bounds.chunks(ROW).map(greatest));
         let mut best: Option<(u32, f64)> = None;

@@ -61,7 +61,17 @@ impl Plain {
 /// What may happen next.
 #[derive(Clone, Debug)]
 enum Step {
-    Insert { belief: (f64, f64, f64, f64), host: u8, age: f64 },
+    Insert {
+        belief: (f64, f64, f64, f64),
+        host: u8,
+        age: f64,
+    },
+    /// Many that are the same, on all hosts.
+    Crowd {
+        belief: (f64, f64, f64, f64),
+        age: f64,
+        pages: u16,
+    },
     Remove(u8),
     Signal(u8),
     Update(u8, f64),
@@ -79,7 +89,8 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let belief = (0.01f64..2.0, 0.01f64..1.0, 0.0f64..1.0, 0.0f64..1.0);
     prop_oneof![
-        4 => (belief, any::<u8>(), 0f64..20.0).prop_map(|(belief, host, age)| Step::Insert { belief, host, age }),
+        4 => (belief.clone(), any::<u8>(), 0f64..20.0).prop_map(|(belief, host, age)| Step::Insert { belief, host, age }),
+        1 => (belief.clone(), 0f64..20.0, 30u16..400).prop_map(|(belief, age, pages)| Step::Crowd { belief, age, pages }),
         1 => any::<u8>().prop_map(Step::Remove),
         6 => any::<u8>().prop_map(Step::Signal),
         1 => (any::<u8>(), 0.01f64..3.0).prop_map(|(page, rate)| Step::Update(page, rate)),
@@ -202,6 +213,13 @@ impl Twins {
         let hosts = self.plain.hosts.len();
         match *step {
             Step::Insert { belief, host, age } => self.insert(*now, belief, usize::from(host) % hosts, age),
+            Step::Crowd { belief, age, pages } => {
+                if self.plain.pages.len() < 2000 {
+                    for page in 0..usize::from(pages) {
+                        self.insert(*now, belief, page % hosts, age);
+                    }
+                }
+            }
             Step::Remove(which) => {
                 if let Some(id) = self.any_page(which) {
                     self.frontier.remove(*now, id).unwrap();
