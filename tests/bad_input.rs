@@ -14,16 +14,6 @@ fn refused(content: impl AsRef<[u8]>, parts: &[&str]) {
     assert!(stderr(&output).contains("pages.csv: "), "{}", stderr(&output));
 }
 
-fn complains(output: &std::process::Output, parts: &[&str]) {
-    let said = stderr(output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_eq!(output.stdout, b"", "nothing on stdout");
-    assert_eq!(said.lines().count(), 1, "one sentence: {said}");
-    for part in parts {
-        assert!(said.contains(part), "'{part}' is not in: {said}");
-    }
-}
-
 const HEADER: &str = "page_id,change_rate,importance\n";
 
 #[test]

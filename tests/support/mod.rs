@@ -78,3 +78,14 @@ pub(crate) fn close(found: &Value, expected: f64, tolerance: f64) {
     let found = found.as_f64().expect("a number");
     assert!((found - expected).abs() <= tolerance, "{found}, not {expected}");
 }
+
+/// Exit code 2, and one sentence with these parts.
+pub(crate) fn complains(output: &Output, parts: &[&str]) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(output.stdout, b"", "nothing on stdout");
+    assert_eq!(said.lines().count(), 1, "one sentence: {said}");
+    for part in parts {
+        assert!(said.contains(part), "'{part}' is not in: {said}");
+    }
+}

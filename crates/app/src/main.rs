@@ -1,4 +1,4 @@
-//! `refrain`: the doors to the crawler. Today: what a budget of fetches can buy, and what fetches teach.
+//! `refrain`: the doors to the crawler. Today: what a budget of fetches can buy, what fetches teach, and plans for a night.
 
 mod bench;
 mod chart;
@@ -9,9 +9,11 @@ mod failure;
 mod input;
 mod optimum;
 mod output;
+mod plan;
 mod progress;
 mod stopwatch;
 mod synthetic;
+mod units;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Optimum(args) => optimum::run(&args),
         Command::Estimate(args) => estimate::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Demo => demo::run(),
         Command::Bench(args) => bench::run(&args),
     };

@@ -15,5 +15,6 @@ mod ids;
 pub mod math;
 pub mod optimum;
 pub mod page;
+pub mod plan;
 pub mod time;
 pub mod value;

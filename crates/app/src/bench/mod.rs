@@ -2,6 +2,7 @@
 
 mod frontier;
 mod learning;
+mod plan;
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         write_values(out)?;
         write_extremes(out)?;
         learning::write(out)?;
+        plan::write(out, args.quick)?;
         frontier::write(out, args.quick)?;
         write_optimum(out, args.quick)
     })

@@ -9,7 +9,7 @@ pub(crate) use bars::bar;
 pub(crate) use line::LineChart;
 pub(crate) use numbers::{counted, grouped, percent, short};
 pub(crate) use plotters::prelude::SeriesLabelPosition;
-pub(crate) use svg::{SvgChart, YAxis};
+pub(crate) use svg::{SvgChart, XAxis, YAxis};
 
 /// A named curve.
 #[derive(Clone, Debug)]

@@ -24,7 +24,7 @@ const COLOURS: [RGBColor; 9] = [
     RGBColor(0x11, 0x11, 0x11),
 ];
 
-/// A chart against a logarithmic x axis.
+/// A chart of curves.
 pub(crate) struct SvgChart<'a> {
     pub(crate) title: &'a str,
     pub(crate) x_label: &'a str,
@@ -32,9 +32,17 @@ pub(crate) struct SvgChart<'a> {
     pub(crate) series: &'a [Series],
     /// An upright line at this x, with a name.
     pub(crate) mark: Option<(f64, &'static str)>,
+    pub(crate) x: XAxis,
     /// Shares from 0 to 1, or any numbers on a logarithmic axis.
     pub(crate) y: YAxis,
     pub(crate) legend: SeriesLabelPosition,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum XAxis {
+    /// From 0.
+    Linear,
+    Logarithmic,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -63,18 +71,10 @@ impl SvgChart<'_> {
                 .margin(16)
                 .x_label_area_size(44)
                 .y_label_area_size(64);
-            let x = Decades((low..high).log_scale().into());
-            match self.y {
-                YAxis::Share => {
-                    let chart = builder.build_cartesian_2d(x, Shares(0.0..1.0)).ok()?;
-                    self.fill(chart, 0.0..1.0).ok()?;
-                }
-                YAxis::Logarithmic => {
-                    let (low, high) = spread(points().map(|(_, y)| *y));
-                    let range = low * 0.9..high * 1.1;
-                    let y = Decades(range.clone().log_scale().into());
-                    let chart = builder.build_cartesian_2d(x, y).ok()?;
-                    self.fill(chart, range).ok()?;
+            match self.x {
+                XAxis::Linear => self.draw_against(&mut builder, Numbers(0.0..high)).ok()?,
+                XAxis::Logarithmic => {
+                    self.draw_against(&mut builder, Decades((low..high).log_scale().into())).ok()?;
                 }
             }
             area.present().ok()?;
@@ -82,12 +82,31 @@ impl SvgChart<'_> {
         Some(picture)
     }
 
-    fn fill<'a, Y>(
+    fn draw_against<'a, 'b: 'a, X>(&self, builder: &mut ChartBuilder<'a, '_, SVGBackend<'b>>, x: X) -> Drawn
+    where
+        X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        match self.y {
+            YAxis::Share => {
+                let chart = builder.build_cartesian_2d(x, Shares(0.0..1.0))?;
+                self.fill(chart, 0.0..1.0)
+            }
+            YAxis::Logarithmic => {
+                let (low, high) = spread(self.series.iter().flat_map(|s| &s.points).map(|(_, y)| *y));
+                let range = low * 0.9..high * 1.1;
+                let chart = builder.build_cartesian_2d(x, Decades(range.clone().log_scale().into()))?;
+                self.fill(chart, range)
+            }
+        }
+    }
+
+    fn fill<'a, 'b: 'a, X, Y>(
         &self,
-        mut chart: ChartContext<'a, SVGBackend<'a>, Cartesian2d<Decades, Y>>,
+        mut chart: ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>,
         range: std::ops::Range<f64>,
     ) -> Drawn
     where
+        X: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         chart
@@ -104,7 +123,11 @@ impl SvgChart<'_> {
         let mut colours = COLOURS.into_iter().cycle();
         let mut colour = COLOURS[0];
         for curve in self.series {
-            let points = curve.points.iter().copied().filter(|(x, y)| *x > 0.0 && range.contains(y));
+            let points = curve
+                .points
+                .iter()
+                .copied()
+                .filter(|(x, y)| (*x > 0.0 || self.x == XAxis::Linear) && range.contains(y));
             match curve.style {
                 Style::Exact => {
                     let dots = points.map(|point| Circle::new(point, 3, colour.filled()));
@@ -189,6 +212,41 @@ impl ValueFormatter<f64> for Decades {
     }
 }
 
+/// An axis from 0, with ticks at 1, 2, 3, 5 or 6 times a power of ten: hours of a day have their quarters.
+struct Numbers(std::ops::Range<f64>);
+
+impl Ranged for Numbers {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        along(&self.0, *value, from, to)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        let power = 10f64.powf((self.0.end / 10.0).log10().floor());
+        let steps = [1.0, 2.0, 3.0, 5.0, 6.0, 10.0].map(|step| step * power);
+        let step = steps.into_iter().find(|step| self.0.end / step <= 10.0).unwrap_or(self.0.end);
+        (0..=10).map(|k| f64::from(k) * step).take_while(|tick| *tick <= self.0.end * (1.0 + 1e-9)).collect()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.0.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Numbers {
+    fn format(value: &f64) -> String {
+        short(*value)
+    }
+}
+
+/// Where a value of a range is between two pixels.
+fn along(range: &std::ops::Range<f64>, value: f64, from: i32, to: i32) -> i32 {
+    let share = (value - range.start) / (range.end - range.start);
+    from + (share * f64::from(to - from)).round() as i32
+}
+
 /// An axis of shares, in percent.
 struct Shares(std::ops::Range<f64>);
 
@@ -197,8 +255,7 @@ impl Ranged for Shares {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        let share = (value - self.0.start) / (self.0.end - self.0.start);
-        from + (share * f64::from(to - from)).round() as i32
+        along(&self.0, *value, from, to)
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {

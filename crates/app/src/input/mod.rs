@@ -9,6 +9,7 @@ mod ids;
 mod intervals;
 mod lines;
 mod pages;
+mod plan;
 mod source;
 mod table;
 
@@ -17,4 +18,5 @@ pub(crate) use hubs::Hubs;
 pub(crate) use ids::Ids;
 pub(crate) use intervals::{Intervals, PageIntervals};
 pub(crate) use pages::{Hosts, Pages, Signals};
+pub(crate) use plan::{PlanPages, read_gaps};
 pub(crate) use table::csv_field;

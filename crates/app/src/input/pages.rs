@@ -23,7 +23,6 @@ const HOST: usize = 5;
 const MIN_RATE: usize = 6;
 const MAX_RATE: usize = 7;
 
-const A_RATE: &str = "a finite number that is not negative";
 const A_SHARE: &str = "a number from 0 to 1";
 const A_CAP: &str = "a number that is not negative (or nothing: no maximum)";
 
@@ -63,8 +62,14 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    fn push(&mut self, name: &str) {
-        let number = self.numbers.get(name).copied().unwrap_or_else(|| {
+    /// The number of a host.
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The next page is on this host.
+    pub(super) fn push(&mut self, name: &str) {
+        let number = self.number(name).unwrap_or_else(|| {
             let number = self.names.len() as u32;
             self.names.push(name.to_owned());
             self.numbers.insert(name.to_owned(), number);
@@ -94,28 +99,19 @@ impl Pages {
         while let Some(row) = table.next_row()? {
             pages.push(&row)?;
         }
-        if pages.pages.is_empty() {
-            return Err(
-                table.complain("there is a header, but no pages; expected at least one line after it")
-            );
-        }
-        if let Some((id, first, again)) = pages.ids.duplicate() {
-            return Err(table.complain(format!(
-                "line {again}, column page_id: '{id}' is on line {first} already; expected each page once"
-            )));
-        }
+        table.check_ids(&pages.ids, PAGE_ID, "page")?;
         Ok(pages)
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), Failure> {
-        let page = Page::new(rate(row, CHANGE_RATE)?, rate(row, IMPORTANCE)?);
+        let page = Page::new(row.not_negative(CHANGE_RATE)?, row.not_negative(IMPORTANCE)?);
         self.pages.push(page.map_err(|why| row.complain(CHANGE_RATE, why))?);
         if let Some(signals) = &mut self.signals {
             let recall = row.number(RECALL, A_SHARE)?;
             if !(0.0..=1.0).contains(&recall) {
                 return Err(row.not_what_was_expected(RECALL, A_SHARE));
             }
-            signals.push(Signals { recall, false_rate: rate(row, FALSE_RATE)? });
+            signals.push(Signals { recall, false_rate: row.not_negative(FALSE_RATE)? });
         }
         if let Some(bounds) = &mut self.bounds {
             bounds.push(read_bounds(row)?);
@@ -128,19 +124,10 @@ impl Pages {
     }
 }
 
-fn rate(row: &Row<'_>, column: usize) -> Result<f64, Failure> {
-    let number = row.number(column, A_RATE)?;
-    if number.is_finite() && number >= 0.0 {
-        Ok(number)
-    } else {
-        Err(row.not_what_was_expected(column, A_RATE))
-    }
-}
-
 /// An empty field is no bound.
 fn read_bounds(row: &Row<'_>) -> Result<(f64, f64), Failure> {
     let given = |column: usize| !row.bytes(column).trim_ascii().is_empty();
-    let least = if given(MIN_RATE) { rate(row, MIN_RATE)? } else { 0.0 };
+    let least = if given(MIN_RATE) { row.not_negative(MIN_RATE)? } else { 0.0 };
     let most = if given(MAX_RATE) { row.number(MAX_RATE, A_CAP)? } else { f64::INFINITY };
     if !(most >= 0.0) {
         return Err(row.not_what_was_expected(MAX_RATE, A_CAP));

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use csv_core::{ReadRecordResult, Reader};
 
+use super::ids::Ids;
 use super::lines::Lines;
 use super::source::Source;
 use crate::failure::Failure;
@@ -96,6 +97,22 @@ impl Table {
         Failure::input(format!("{}: {what}", self.lines.name()))
     }
 
+    /// Complains unless there is something (`pages`), each named once (in `page_id`, a `page`).
+    pub(super) fn check_ids(&self, ids: &Ids, column: usize, thing: &str) -> Result<(), Failure> {
+        if ids.len() == 0 {
+            return Err(self.complain(format!(
+                "there is a header, but no {thing}s; expected at least one line after it"
+            )));
+        }
+        if let Some((id, first, again)) = ids.duplicate() {
+            return Err(self.complain(format!(
+                "line {again}, column {}: '{id}' is on line {first} already; expected each {thing} once",
+                self.columns.name(column)
+            )));
+        }
+        Ok(())
+    }
+
     /// The number of the line read last.
     pub(super) fn line(&self) -> u64 {
         self.lines.number()
@@ -152,6 +169,17 @@ impl<'a> Row<'a> {
         let bytes = self.bytes(column).trim_ascii();
         let number = std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok());
         number.ok_or_else(|| self.not_what_was_expected(column, expected))
+    }
+
+    /// The field as a finite number that is not negative.
+    pub(super) fn not_negative(&self, column: usize) -> Result<f64, Failure> {
+        const EXPECTED: &str = "a finite number that is not negative";
+        let number = self.number(column, EXPECTED)?;
+        if number.is_finite() && number >= 0.0 {
+            Ok(number)
+        } else {
+            Err(self.not_what_was_expected(column, EXPECTED))
+        }
     }
 
     /// A complaint that shows the field.

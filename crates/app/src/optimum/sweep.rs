@@ -6,7 +6,7 @@ use refrain_core::optimum::{Candidate, CurvePoint, curve, rates_for_freshness};
 use serde::Serialize;
 
 use super::problem::{Problem, with_candidates};
-use crate::chart::{LineChart, Series, SeriesLabelPosition, Style, SvgChart, YAxis, percent, short};
+use crate::chart::{LineChart, Series, SeriesLabelPosition, Style, SvgChart, XAxis, YAxis, percent, short};
 use crate::cli::OptimumArgs;
 use crate::failure::Failure;
 use crate::input::Pages;
@@ -136,6 +136,7 @@ impl Sweep {
 
     fn svg(&self) -> Option<String> {
         let chart = SvgChart {
+            x: XAxis::Logarithmic,
             title: "Freshness for a budget",
             x_label: "fetches per unit of time",
             y_label: "freshness",

@@ -4,7 +4,7 @@ use refrain_core::estimate::theory;
 
 use super::simulate::Measured;
 use super::{AFTER, Setting};
-use crate::chart::{Series, SeriesLabelPosition, Style, SvgChart, YAxis};
+use crate::chart::{Series, SeriesLabelPosition, Style, SvgChart, XAxis, YAxis};
 
 pub(super) struct Figure<'a> {
     pub(super) setting: &'a Setting,
@@ -36,6 +36,7 @@ impl Figure<'_> {
         series.push(Series { name: "Cramér-Rao bound", points: bound, style: Style::Bound });
         let title = format!("Error of the change rate: {}", setting.title);
         let chart = SvgChart {
+            x: XAxis::Logarithmic,
             title: &title,
             x_label: "intervals seen",
             y_label: "root mean squared error, relative",

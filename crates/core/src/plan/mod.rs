@@ -1,0 +1,40 @@
+//! Plans for a limited time: so many fetches until morning, so many crawlers, so much politeness.
+//!
+//! The steps of the polite-policy paper, each a function of its own:
+//! [`Problem::allocate`] says how many fetches each page gets, [`Allocation::programme`] when they should happen,
+//! [`Programme::assign`] which crawler makes them, without ever asking a host too soon.
+//! Between the first two and the third stands what the paper does not have: [`Timing::Balanced`].
+//!
+//! ```
+//! use refrain_core::plan::{PlanPage, Problem, Timing};
+//! use refrain_core::time::Span;
+//!
+//! let hour = Span::from_whole_secs(3600);
+//! let pages: Vec<_> = (1..=4).map(|k| PlanPage::new(f64::from(k) / 3600.0, 1.0).unwrap()).collect();
+//! // Two hosts, one asked at most every ten minutes, the other every minute; 40 fetches in a day, one crawler.
+//! let gaps = [Span::from_whole_secs(600), Span::from_whole_secs(60)];
+//! let day = Span::from_whole_secs(86_400);
+//! let problem = Problem::new(day, 40, &pages, &[0, 0, 1, 1], &gaps).unwrap();
+//! let crawlers = [Span::from_whole_secs(1)];
+//! let allocation = problem.allocate();
+//! let mut programme = allocation.programme(&problem, Timing::Balanced, &crawlers);
+//! let planned = programme.assign(&problem, &crawlers, |_fetch| {});
+//! assert_eq!((planned.executed, planned.dropped), (40, 0));
+//! assert!(programme.staleness(&problem) < problem.staleness_without());
+//! ```
+
+mod allocate;
+mod assign;
+mod balance;
+mod problem;
+mod programme;
+mod staleness;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+pub use allocate::Allocation;
+pub use assign::{Assigned, Fetch};
+pub use problem::{PlanError, PlanHost, PlanPage, Problem};
+pub use programme::{Programme, Timing};
+pub use timeline::Timeline;
