@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::hubs::{Discovery, HubState};
 use super::model::{Model, not_after};
 use super::race::{Field, Look, Place};
-use super::record::Record;
+use super::record::{Name, Record};
 use crate::ids::IdMap;
 use crate::time::{Span, Time};
 
@@ -75,8 +75,9 @@ impl Bounds {
 
 /// Everything that a race needs.
 pub(super) struct View<'a, M: Model> {
-    /// Whether it is the race in a room.
-    pub(super) room: bool,
+    /// The host whose room it is, if it is one.
+    pub(super) room: Option<u32>,
+    pub(super) names: &'a [Name],
     pub(super) pages: &'a mut Vec<Record<M::Page>>,
     pub(super) bounds: &'a IdMap<u32, Bounds>,
     pub(super) hubs: &'a BTreeMap<u32, HubState>,
@@ -214,8 +215,12 @@ impl<M: Model> Field for View<'_, M> {
 
     fn place(&self, id: u32) -> (Place, Time) {
         let record = &self.pages[id as usize];
-        // A page that has left for another race is out of this one.
-        if record.is_in_room() == self.room { record.place() } else { (Place::Out, Time::MAX) }
+        // Who has left for another race is out of this one; so is a page that has the number of one that is gone.
+        let here = match self.room {
+            None => !record.is_in_room(),
+            Some(host) => record.is_in_room() && self.names[id as usize].host == host,
+        };
+        if here { record.place() } else { (Place::Out, Time::MAX) }
     }
 
     fn set_place(&mut self, id: u32, place: Place, wake: Time) {

@@ -41,12 +41,13 @@
 /// The pages and what is around them, to race: borrowed apart from the races.
 macro_rules! view {
     ($self:ident) => {
-        view!($self, false)
+        view!($self, None)
     };
     ($self:ident, $room:expr) => {
         View {
             room: $room,
             pages: &mut $self.pages,
+            names: &$self.names,
             bounds: &$self.bounds,
             hubs: &$self.hubs,
             discovery: $self.settings.discovery,
@@ -388,7 +389,7 @@ impl<M: Model> Frontier<M> {
         match sooner {
             Some(sooner) => {
                 let race = room.and_then(|host| self.rooms.get_mut(&host)).unwrap_or(&mut self.race);
-                race.hurry(&mut view!(self, room.is_some()), index, sooner);
+                race.hurry(&mut view!(self, room), index, sooner);
             }
             None => self.reenter(index),
         }
@@ -492,7 +493,7 @@ impl<M: Model> Frontier<M> {
         let mut worth = self.race.next_worth(&mut view!(self), price);
         for host in &self.open {
             if let Some(room) = self.rooms.get(host) {
-                worth = worth.min(room.next_worth(&mut view!(self, true), price));
+                worth = worth.min(room.next_worth(&mut view!(self, Some(*host)), price));
             }
         }
         if let Some(Reverse((ready, _))) = self.doors.peek() {

@@ -77,14 +77,19 @@ pub(super) fn steepest(importance: f64) -> f64 {
     importance / E * (1.0 + 1e-9)
 }
 
-/// A moment `elapsed` seconds after a fetch, surely not too late.
+/// Not never: later than anyone will see, unless signals make it sooner.
+pub(super) const IN_CENTURIES: Time = Time::from_nanos(i64::MAX - 1);
+
+/// A moment `elapsed` seconds after a fetch, surely not too late; [`Time::MAX`] if there is none, whatever signals come.
 pub(super) fn not_after(fetched: Time, elapsed: Option<f64>) -> Time {
     match elapsed {
         // Earlier by what the inverse of a value may be off, and down to a whole nanosecond.
         Some(elapsed) if elapsed < 9e9 => {
-            fetched + Span::from_nanos((elapsed.max(0.0) * (1e9 * (1.0 - 4e-9))) as u64)
+            let moment = fetched + Span::from_nanos((elapsed.max(0.0) * (1e9 * (1.0 - 4e-9))) as u64);
+            moment.min(IN_CENTURIES)
         }
-        _ => Time::MAX,
+        Some(_) => IN_CENTURIES,
+        None => Time::MAX,
     }
 }
 

@@ -24,7 +24,7 @@ impl<M: Model> Frontier<M> {
         }
         let host = self.names[index as usize].host;
         if let Some(room) = self.rooms.get_mut(&host) {
-            room.leave(&mut view!(self, true), index);
+            room.leave(&mut view!(self, Some(host)), index);
         }
         self.pages[index as usize].set_in_room(false);
         self.close_if_empty(host);
@@ -50,14 +50,14 @@ impl<M: Model> Frontier<M> {
             self.pages[index as usize].set_in_room(true);
             let room = self.rooms.entry(host).or_insert_with(Race::small);
             let first = room.len() == 0;
-            room.enter(&mut view!(self, true), index);
+            room.enter(&mut view!(self, Some(host)), index);
             if first {
                 self.watch_door(host);
             }
         };
         for host in &self.open {
             let Some(room) = self.rooms.get_mut(host) else { continue };
-            if let Some((index, value)) = room.best(&mut view!(self, true))
+            if let Some((index, value)) = room.best(&mut view!(self, Some(*host)))
                 && best.is_none_or(|(id, most)| value > most || (value == most && index < id))
             {
                 best = Some((index, value));
@@ -98,7 +98,7 @@ impl<M: Model> Frontier<M> {
                 continue;
             }
             let Some(room) = self.rooms.remove(&host) else { continue };
-            for index in room.everyone(&view!(self, true)) {
+            for index in room.everyone(&view!(self, Some(host))) {
                 let record = &mut self.pages[index as usize];
                 record.set_in_room(false);
                 record.set_place(Place::Out, Time::MAX);

@@ -203,7 +203,7 @@ impl Race {
         for tier in 0..TIERS {
             all.extend(self.sleepers(field, tier));
         }
-        all.extend(self.twins.everyone(field));
+        all.extend(self.twins.everyone());
         all
     }
 
@@ -224,10 +224,10 @@ impl Race {
             Place::Out => return,
             Place::Tier(tier) => self.tiers[usize::from(tier)].count -= 1,
             Place::Seat => self.seats.remove(id),
-            Place::Behind => self.twins.remove_one(),
+            Place::Behind => {}
         }
         field.set_place(id, Place::Out, Time::MAX);
-        self.replace(field, id);
+        self.part(field, id);
     }
 
     /// A contestant's value has grown at once, so that it reaches every level sooner by this much.

@@ -11,71 +11,100 @@ use super::{Field, Look, Place, Race};
 use crate::ids::IdMap;
 use crate::time::Time;
 
-/// Who waits behind whom. Some have left since, and may wait behind others.
+/// Lists of contestants that are all the same, each behind a leader that is worth no less: it was the same, and may have had a
+/// signal since. So a leader may have several lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Twins {
-    behind: IdMap<u32, BinaryHeap<Reverse<u32>>>,
-    count: usize,
+    /// By number. Some on a list may have left it: `list_of` knows.
+    lists: IdMap<u32, BinaryHeap<Reverse<u32>>>,
+    list_of: IdMap<u32, u32>,
+    led: IdMap<u32, Vec<u32>>,
+    next: u32,
 }
 
 impl Twins {
     /// How many wait.
     pub(super) fn len(&self) -> usize {
-        self.count
+        self.list_of.len()
     }
 
     /// Everyone who waits.
-    pub(super) fn everyone(&self, field: &impl Field) -> Vec<u32> {
-        let waiting = self.behind.values().flatten().map(|Reverse(id)| *id);
-        let mut all: Vec<u32> = waiting.filter(|id| field.place(*id).0 == Place::Behind).collect();
+    pub(super) fn everyone(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.list_of.keys().copied().collect();
         all.sort_unstable();
-        all.dedup();
         all
     }
 
     pub(super) fn clear(&mut self) {
-        self.behind.clear();
-        self.count = 0;
-    }
-
-    /// One that waited does so no more.
-    pub(super) fn remove_one(&mut self) {
-        self.count -= 1;
+        self.lists.clear();
+        self.list_of.clear();
+        self.led.clear();
     }
 
     /// Sends everyone among these, who come by value and number, behind the first that is the same. Gives the others.
     pub(super) fn line_up(&mut self, field: &mut impl Field, all: Vec<(Look, u32)>) -> Vec<(Look, u32)> {
         let mut firsts: Vec<(Look, u32)> = Vec::new();
+        let mut list = None;
         for (look, id) in all {
             match firsts.last() {
                 Some((before, first)) if before.value == look.value && field.are_twins(*first, id) => {
+                    let list = *list.get_or_insert_with(|| self.list_behind(field, *first));
                     field.set_place(id, Place::Behind, Time::MAX);
-                    self.behind.entry(*first).or_default().push(Reverse(id));
-                    self.count += 1;
+                    self.lists.entry(list).or_default().push(Reverse(id));
+                    self.list_of.insert(id, list);
                 }
-                _ => firsts.push((look, id)),
+                _ => {
+                    firsts.push((look, id));
+                    list = None;
+                }
             }
         }
         firsts
     }
+
+    /// The list of those that are still the same as their leader; a new one if there is none.
+    fn list_behind(&mut self, field: &impl Field, leader: u32) -> u32 {
+        let led = self.led.entry(leader).or_default();
+        for list in led.iter().rev().take(4) {
+            let member = self.lists.get(list).and_then(|list| list.peek());
+            if let Some(Reverse(member)) = member
+                && self.list_of.get(member) == Some(list)
+                && field.are_twins(leader, *member)
+            {
+                return *list;
+            }
+        }
+        self.next = self.next.wrapping_add(1);
+        led.push(self.next);
+        self.next
+    }
+
+    /// The first that still waits on a list, which it leaves.
+    fn next_of(&mut self, list: u32) -> Option<u32> {
+        let waiting = self.lists.get_mut(&list)?;
+        while let Some(Reverse(id)) = waiting.pop() {
+            if self.list_of.get(&id) == Some(&list) {
+                self.list_of.remove(&id);
+                return Some(id);
+            }
+        }
+        self.lists.remove(&list);
+        None
+    }
 }
 
 impl Race {
-    /// Someone is not what it was: who waited behind it races for itself, with the others behind it.
-    pub(super) fn replace(&mut self, field: &mut impl Field, id: u32) {
-        if self.twins.behind.is_empty() {
+    /// Someone leaves its place: it waits behind nobody, and of each list behind it the next races for itself, before the others.
+    pub(super) fn part(&mut self, field: &mut impl Field, id: u32) {
+        if self.twins.led.is_empty() && self.twins.list_of.is_empty() {
             return;
         }
-        let Some(mut waiting) = self.twins.behind.remove(&id) else { return };
-        while let Some(Reverse(next)) = waiting.pop() {
-            if field.place(next).0 == Place::Behind {
-                self.twins.count -= 1;
-                if !waiting.is_empty() {
-                    self.twins.behind.entry(next).or_default().append(&mut waiting);
-                }
+        self.twins.list_of.remove(&id);
+        for list in self.twins.led.remove(&id).unwrap_or_default() {
+            if let Some(next) = self.twins.next_of(list) {
+                self.twins.led.entry(next).or_default().push(list);
                 field.set_place(next, Place::Out, Time::MAX);
                 self.enter(field, next);
-                return;
             }
         }
     }

@@ -87,7 +87,10 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let belief = (0.01f64..2.0, 0.01f64..1.0, 0.0f64..1.0, 0.0f64..1.0);
+    // Where nearly every change is announced, only signals bring a page to a level within a lifetime.
+    let nearly = (9f64..13.0).prop_map(|digits| 1.0 - 10f64.powf(-digits));
+    let recall = prop_oneof![4 => 0.0f64..1.0, 1 => nearly, 1 => Just(1.0)];
+    let belief = (0.01f64..2.0, 0.01f64..1.0, recall, 0.0f64..1.0);
     prop_oneof![
         4 => (belief.clone(), any::<u8>(), 0f64..20.0).prop_map(|(belief, host, age)| Step::Insert { belief, host, age }),
         1 => (belief.clone(), 0f64..20.0, 30u16..400).prop_map(|(belief, age, pages)| Step::Crowd { belief, age, pages }),
