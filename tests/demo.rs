@@ -38,7 +38,7 @@ fn six_decimals(line: &str) -> String {
 fn the_documentation_shows_what_is_printed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut shown = 0;
-    for document in ["README.md", "docs/optimum.md", "docs/estimate.md", "docs/plan.md"] {
+    for document in ["README.md", "docs/optimum.md", "docs/estimate.md", "docs/plan.md", "docs/lab.md"] {
         let text = std::fs::read_to_string(root.join(document)).unwrap();
         for block in text.split("```console\n$ refrain ").skip(1) {
             let mut lines = block.lines();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use refrain_core::time::Span;
+use refrain_lab::made_up::Numbers;
 
 use crate::units;
 
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Estimate(EstimateArgs),
     /// A plan for a limited time: which crawler fetches which page when, politely, and how fresh that keeps the copies
     Plan(PlanArgs),
+    /// Policies under a virtual clock: what would they make of a budget?
+    Lab(LabArgs),
     /// A small example, explained
     Demo,
     /// Measure this machine: nanoseconds per crawl value, seconds per optimum and plan
@@ -337,6 +340,103 @@ pub(crate) enum PlanMethod {
     Mp2,
     /// Numbers of fetches that ignore politeness, each at its best moment or as soon as possible after it
     MWolf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabArgs {
+    #[command(subcommand)]
+    pub(crate) command: LabCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabCommand {
+    /// Pages whose parameters are known, from a file or made up
+    Simulate(SimulateArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+All copies are fresh at the start, fetch k is at k/R, and signals come before the fetch at the same moment. Accuracy is the
+chance that a request finds a fresh copy, integrated exactly; the baseline is what the optimal rates without signals give
+in the long run.
+  pages:   page_id, change_rate, importance [, recall, false_rate]
+  signals: time, page_id, in the order of time
+Distributions: a number, uniform(LOW,HIGH), log-uniform(LOW,HIGH), beta(A,B), gamma(SHAPE,RATE), pareto(LEAST,EXPONENT)
+Policies: greedy, greedy-cis, greedy-ncis, approx-1, approx-2, greedy-cis-plus, greedy-ncis-d, lds, uniform, proportional,
+importance, lambdacrawl, nutch, nutch-sync, stormcrawler, norconex, daily, refrain, all
+
+Examples:
+  refrain lab simulate --pages pages.csv --rate 5 --horizon 100
+  refrain lab simulate --made-up 1000 --rate 100 --horizon 1000 --policy greedy,greedy-ncis --reps 20
+  refrain lab simulate --pages pages.csv --signals signals.csv --rate 5 --horizon 20 --policy refrain --picks picks.csv")]
+pub(crate) struct SimulateArgs {
+    /// Pages and what is known about them
+    #[arg(long, value_name = "FILE", required_unless_present = "made_up", conflicts_with = "made_up")]
+    pub(crate) pages: Option<PathBuf>,
+
+    /// So many pages by chance, others in each repetition [default distributions: the signals paper's]
+    #[arg(long, value_name = "PAGES")]
+    pub(crate) made_up: Option<usize>,
+
+    /// Changes per unit of time of made-up pages
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "uniform(0,1)", conflicts_with = "pages")]
+    pub(crate) change_rate: Numbers,
+
+    /// The importance of made-up pages
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "uniform(0,1)", conflicts_with = "pages")]
+    pub(crate) importance: Numbers,
+
+    /// The share of changes of made-up pages that signals announce
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "beta(0.25,0.25)", conflicts_with = "pages")]
+    pub(crate) recall: Numbers,
+
+    /// False signals of made-up pages per unit of time
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "uniform(0.1,0.6)", conflicts_with = "pages")]
+    pub(crate) false_rate: Numbers,
+
+    /// Signals as they came, instead of signals by chance
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["made_up", "reps"])]
+    pub(crate) signals: Option<PathBuf>,
+
+    /// The budget: fetches per unit of time
+    #[arg(long, value_name = "R", value_parser = positive)]
+    pub(crate) rate: f64,
+
+    /// How long it goes, in units of time
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub(crate) horizon: f64,
+
+    /// Score only from here on, in units of time
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub(crate) from: Option<f64>,
+
+    /// For greedy-ncis-d: signals so soon after a fetch do not count
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub(crate) delay: Option<f64>,
+
+    /// Which policies, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "all")]
+    pub(crate) policy: Vec<String>,
+
+    /// Where chance starts from
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// How often to repeat it, with other signals and made-up pages
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) reps: u64,
+
+    /// The unit of time; only rules that speak of days need to know
+    #[arg(long, value_enum, default_value_t = Unit::Hours)]
+    pub(crate) unit: Unit,
+
+    /// Write what the policy fetches as CSV: time, `page_id` (of the first repetition)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) picks: Option<PathBuf>,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

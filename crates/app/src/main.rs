@@ -7,6 +7,7 @@ mod demo;
 mod estimate;
 mod failure;
 mod input;
+mod lab;
 mod optimum;
 mod output;
 mod plan;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Optimum(args) => optimum::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Lab(args) => lab::run(&args),
         Command::Demo => demo::run(),
         Command::Bench(args) => bench::run(&args),
     };

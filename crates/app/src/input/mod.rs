@@ -10,6 +10,7 @@ mod intervals;
 mod lines;
 mod pages;
 mod plan;
+mod signals;
 mod source;
 mod table;
 
@@ -19,4 +20,5 @@ pub(crate) use ids::Ids;
 pub(crate) use intervals::{Intervals, PageIntervals};
 pub(crate) use pages::{Hosts, Pages, Signals};
 pub(crate) use plan::{PlanPages, read_gaps};
+pub(crate) use signals::read_signals;
 pub(crate) use table::csv_field;

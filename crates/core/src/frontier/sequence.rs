@@ -19,6 +19,9 @@ pub struct SharePage {
 }
 
 impl SharePage {
+    /// A page that is never fetched.
+    pub const NOTHING: Self = Self { share: 0.0, taken: 0 };
+
     /// A page that gets this share of all fetches; `None` unless it is from 0 to 1.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then_some(Self { share, taken: 0 })

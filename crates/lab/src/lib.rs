@@ -1,0 +1,11 @@
+//! Proof: the frontier under a virtual clock, with every policy of the papers and of the peers.
+//!
+//! - [`Policy`]: the policies by name
+//! - [`made_up`]: pages drawn from distributions
+//! - [`simulate`]: pages whose parameters are known, with signals from a file or by chance
+
+pub mod made_up;
+mod policy;
+pub mod simulate;
+
+pub use policy::{Policy, UnknownPolicy};

@@ -1,0 +1,79 @@
+//! The frontier under a virtual clock.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use refrain_core::estimate::Answer;
+use refrain_core::frontier::{Frontier, Manners, Model, Outcome, PageId};
+use refrain_core::page::Belief;
+use refrain_core::time::Time;
+
+use super::score::Score;
+use super::signals::Signals;
+use super::{Setting, SimulationError};
+
+/// What came of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// The mean freshness of requests.
+    pub accuracy: f64,
+    /// Fetches made.
+    pub fetches: u64,
+    /// The mean value of a fetch: importance times seconds.
+    pub price: f64,
+    /// Values and moments computed, per fetch.
+    pub evaluations: f64,
+}
+
+/// Pages, what will happen to them, and how it goes.
+pub(super) struct Drive<'a> {
+    pub(super) pages: &'a [Belief],
+    pub(super) signals: Signals<'a>,
+    pub(super) setting: &'a Setting,
+}
+
+impl Drive<'_> {
+    pub(super) fn run<M: Model>(
+        self,
+        mut frontier: Frontier<M>,
+        mut page: impl FnMut(&M, &Belief) -> M::Page,
+        mut picked: impl FnMut(Time, u32),
+    ) -> Result<Run, SimulationError> {
+        let host = frontier.add_host(Manners { in_flight: u16::MAX, ..Manners::default() });
+        frontier.reserve(self.pages.len());
+        let mut ids: Vec<PageId> = Vec::with_capacity(self.pages.len());
+        for belief in self.pages {
+            let page = page(frontier.model(), belief);
+            ids.push(frontier.insert(Time::ZERO, page, host, Time::ZERO)?);
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(!self.setting.seed);
+        let mut score = Score::new(self.pages, self.setting.from);
+        let mut signals = self.signals.peekable();
+        let end = Time::ZERO + self.setting.horizon;
+        let (mut fetches, mut worth) = (0u64, 0.0);
+        loop {
+            let wake = frontier.next_wakeup().filter(|wake| *wake <= end);
+            // A signal may make someone due before.
+            if let Some((time, page)) = signals.next_if(|(time, _)| *time <= wake.unwrap_or(end)) {
+                frontier.signal(time, ids[page as usize])?;
+                score.signal(page, time);
+                continue;
+            }
+            let Some(now) = wake else { break };
+            let Some(order) = frontier.poll(now)? else { continue };
+            // Pages were inserted in order.
+            let page = order.page.index();
+            let changed = random.random::<f64>() < score.fetch(page, now);
+            picked(now, page);
+            (fetches, worth) = (fetches + 1, worth + order.value);
+            let answer = if changed { Answer::Changed } else { Answer::Unchanged };
+            frontier.answer(now, order.id, Outcome::Seen(answer), None)?;
+        }
+        let each = |total: f64| total / fetches.max(1) as f64;
+        Ok(Run {
+            accuracy: score.finish(self.setting.horizon),
+            fetches,
+            price: each(worth),
+            evaluations: each(frontier.evaluations() as f64),
+        })
+    }
+}
