@@ -274,3 +274,22 @@ fn mistakes_get_one_sentence() {
     let gaps = folder.file("gaps.csv", "host,gap\nx,soon\n");
     complains(&plan(&["--gaps", text(&gaps)]), &["gaps.csv: line 2, column gap: 'soon' is not a time like"]);
 }
+
+/// Pages of which no fetch is made are counted as such, whatever the reason.
+#[test]
+fn pages_that_get_nothing_are_those_not_in_the_schedule() {
+    let folder = Folder::new();
+    for method in ["refrain", "psp", "mp2", "m-wolf"] {
+        let out = folder.path("schedule.csv");
+        // A crawler that can make eight fetches of four hundred.
+        let result =
+            json(&night(&["--download-time", "1h", "--method", method, "--out", text(&out), "--json"]));
+        let schedule = std::fs::read_to_string(&out).unwrap();
+        let fetched: std::collections::HashSet<&str> =
+            schedule.lines().skip(1).filter_map(|line| line.split(',').nth(2)).collect();
+        let without = result["pages_without"].as_object().unwrap();
+        let without: u64 = without.values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(without as usize + fetched.len(), 112, "{method}: {result}");
+        assert_eq!(result["pages_without"]["dropped"] == 0, method == "refrain", "{method}: {result}");
+    }
+}

@@ -2,18 +2,18 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Beta, Distribution, Poisson};
+use rand_distr::{Distribution, Poisson};
 use refrain_core::page::Belief;
+use refrain_lab::made_up::MadeUp;
 
 /// A source of made-up pages.
 pub(crate) struct Synthetic {
     rng: ChaCha8Rng,
-    recall: Option<Beta<f64>>,
 }
 
 impl Synthetic {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { rng: ChaCha8Rng::seed_from_u64(seed), recall: Beta::new(0.25, 0.25).ok() }
+        Self { rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     /// A number between `low` and `high`, all magnitudes alike.
@@ -34,11 +34,7 @@ impl Synthetic {
     /// A page as in the signals paper's experiments: Δ, μ ~ U(0, 1), λ ~ Beta(¼, ¼), ν ~ U(.1, .6).
     pub(crate) fn paper_page(&mut self) -> Belief {
         loop {
-            let (change, importance) = (self.uniform(), self.uniform());
-            let recall = self.recall.as_ref().map_or(0.5, |beta| beta.sample(&mut self.rng));
-            let false_rate = 0.1 + 0.5 * self.uniform();
-            let page = Belief::new(change, importance).and_then(|page| page.with_signals(recall, false_rate));
-            if let Ok(page) = page {
+            if let Ok(page) = MadeUp::paper(1).draw_one(&mut self.rng) {
                 return page;
             }
         }

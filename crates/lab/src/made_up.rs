@@ -111,11 +111,16 @@ impl MadeUp {
     /// If a distribution gives what cannot be, such as a recall of 2.
     pub fn draw(&self, seed: u64) -> Result<Vec<Belief>, BeliefError> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut page = |_| {
-            let belief = Belief::new(self.change_rate.draw(&mut random), self.importance.draw(&mut random))?;
-            belief.with_signals(self.recall.draw(&mut random), self.false_rate.draw(&mut random))
-        };
-        (0..self.pages).map(&mut page).collect()
+        (0..self.pages).map(|_| self.draw_one(&mut random)).collect()
+    }
+
+    /// One page.
+    ///
+    /// # Errors
+    /// As [`MadeUp::draw`].
+    pub fn draw_one(&self, random: &mut ChaCha8Rng) -> Result<Belief, BeliefError> {
+        let belief = Belief::new(self.change_rate.draw(random), self.importance.draw(random))?;
+        belief.with_signals(self.recall.draw(random), self.false_rate.draw(random))
     }
 }
 

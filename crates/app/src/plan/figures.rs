@@ -34,7 +34,7 @@ pub(crate) struct Bounds {
     pub(crate) inf_crawlers: f64,
 }
 
-/// Pages to which the best polite allocation gives nothing, and why.
+/// Pages of which no fetch is made, and why.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Without {
     /// Their host is full.
@@ -43,11 +43,13 @@ pub(crate) struct Without {
     pub(crate) budget: usize,
     /// They do not matter, or never change.
     pub(crate) worthless: usize,
+    /// Their fetches did not fit before the end.
+    pub(crate) dropped: usize,
 }
 
 impl Without {
     pub(crate) fn all(&self) -> usize {
-        self.host + self.budget + self.worthless
+        self.host + self.budget + self.worthless + self.dropped
     }
 }
 
@@ -59,10 +61,13 @@ impl Figures {
             inf_crawlers: plan.merged_staleness,
         };
         let mut without = Without::default();
-        for page in (0..problem.pages().len()).filter(|page| plan.polite.fetches(*page) == 0) {
-            if !Allocation::is_worth_something(problem, page) {
+        let made = plan.programme.made(problem);
+        for page in (0..made.len()).filter(|page| made[*page] == 0) {
+            if plan.allocation.fetches(page) > 0 {
+                without.dropped += 1;
+            } else if !Allocation::is_worth_something(problem, page) {
                 without.worthless += 1;
-            } else if plan.polite.is_crowded_out(problem, page) {
+            } else if plan.allocation.is_crowded_out(problem, page) {
                 without.host += 1;
             } else {
                 without.budget += 1;
@@ -73,7 +78,7 @@ impl Figures {
             staleness: plan.programme.staleness(problem),
             price_of_politeness: if price.is_finite() { price } else { 0.0 },
             bounds,
-            allocated: plan.allocated,
+            allocated: plan.allocation.total(),
             executed: assigned.executed,
             dropped: assigned.dropped,
             staleness_at_start: problem.staleness_at_start(),

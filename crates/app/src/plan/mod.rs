@@ -82,7 +82,7 @@ pub(crate) struct Plan {
     /// The staleness with the paper's times, kept exactly.
     pub(crate) merged_staleness: f64,
     /// What is done.
-    pub(crate) allocated: u64,
+    pub(crate) allocation: Allocation,
     pub(crate) programme: Programme,
 }
 
@@ -91,27 +91,28 @@ impl Plan {
         let (polite, impolite) = (problem.allocate(), problem.allocate_impolitely());
         let merged = polite.programme(problem, Timing::Merged, crawlers);
         let merged_staleness = merged.staleness(problem);
-        let (allocated, programme) = match method {
-            PlanMethod::Psp => (polite.total(), merged),
-            PlanMethod::Mp2 => (polite.total(), polite.programme(problem, Timing::Ideal, crawlers)),
-            PlanMethod::MWolf => (impolite.total(), impolite.programme(problem, Timing::Ideal, crawlers)),
+        let (allocation, programme) = match method {
+            PlanMethod::Psp => (polite.clone(), merged),
+            PlanMethod::Mp2 => (polite.clone(), polite.programme(problem, Timing::Ideal, crawlers)),
+            PlanMethod::MWolf => (impolite.clone(), impolite.programme(problem, Timing::Ideal, crawlers)),
             PlanMethod::Refrain => {
                 drop(merged);
                 balanced(problem, &polite, crawlers)
             }
         };
-        Self { method, polite, impolite, merged_staleness, allocated, programme }
+        Self { method, polite, impolite, merged_staleness, allocation, programme }
     }
 }
 
 /// No more fetches than crawlers can make: else less valuable ones would take the place of others.
-fn balanced(problem: &Problem, polite: &Allocation, crawlers: &[Span]) -> (u64, Programme) {
+fn balanced(problem: &Problem, polite: &Allocation, crawlers: &[Span]) -> (Allocation, Programme) {
     let can = crawlers.iter().map(|busy| problem.horizon().as_nanos().div_ceil(busy.as_nanos().max(1)));
     let can = can.fold(0, u64::saturating_add);
     if can >= polite.total() {
-        return (polite.total(), polite.programme(problem, Timing::Balanced, crawlers));
+        return (polite.clone(), polite.programme(problem, Timing::Balanced, crawlers));
     }
     let smaller = problem.clone().with_budget(can);
     let allocation = smaller.allocate();
-    (allocation.total(), allocation.programme(&smaller, Timing::Balanced, crawlers))
+    let programme = allocation.programme(&smaller, Timing::Balanced, crawlers);
+    (allocation, programme)
 }

@@ -133,6 +133,7 @@ fn write_without(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
         (without.host, "because their hosts are full"),
         (without.budget, "because other fetches are worth more"),
         (without.worthless, "because they do not matter or never change"),
+        (without.dropped, "because it did not fit before the end"),
     ] {
         if count > 0 {
             writeln!(out, "  {:>10}  {why}", grouped(count))?;

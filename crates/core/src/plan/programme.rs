@@ -87,6 +87,16 @@ impl Programme {
         problem.mean(stale.into_iter().collect::<Sum>().get())
     }
 
+    /// How many fetches of each page are made, in the order of [`Problem::pages`].
+    pub fn made(&self, problem: &Problem) -> Vec<u32> {
+        let mut made = vec![0; problem.pages().len()];
+        for host in &self.hosts {
+            let fetches = host.times.iter().zip(&host.pages).filter(|(time, _)| **time != DROPPED);
+            fetches.for_each(|(_, page)| made[*page as usize] += 1);
+        }
+        made
+    }
+
     /// How many fetches there are.
     pub fn len(&self) -> u64 {
         self.hosts.iter().map(|host| host.times.len() as u64).sum()

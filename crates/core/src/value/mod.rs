@@ -16,7 +16,7 @@
 //! | [`SurvivalValue`] | any curve S(s) = P(unchanged for s) | `survival.rs` |
 //!
 //! The delay-aware variant (GREEDY-NCIS-D) is [`GreedyNcis`] on a page that ignores signals which come too soon after
-//! a fetch: [`Policy::ignore_within`], applied by [`crate::page::SinceFetch::signal`].
+//! a fetch: [`crate::frontier::Settings::ignore_signals_within`], applied by [`crate::page::SinceFetch::signal`].
 //!
 //! ```
 //! use refrain_core::page::Belief;
@@ -52,7 +52,7 @@ pub use gamma_posterior::GammaPosterior;
 pub use greedy::Greedy;
 pub use mixture::Mixture;
 pub use ncis::GreedyNcis;
-pub use policy::{PageValue, Policy, UnknownValueFunction, ValueFunction};
+pub use policy::{PageValue, UnknownValueFunction, ValueFunction};
 pub use survival::{PiecewiseHazard, Survival, SurvivalValue};
 
 /// A crawl value as a function of the time since the last fetch and the signals since then.

@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use super::{CrawlValue, Greedy, GreedyCis, GreedyNcis, greedy_cis_plus};
 use crate::page::Belief;
-use crate::time::Span;
 
 /// Which value function a scheduler uses: what a configuration names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +18,6 @@ pub enum ValueFunction {
     Approximate(NonZeroU32),
     /// `greedy-cis-plus`
     GreedyCisPlus,
-}
-
-/// A value function with what it does about late signals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// What a fetch is worth.
-    pub value: ValueFunction,
-    /// Signals that come within this time after a fetch announce what the fetch saw, and do not count (the
-    /// delay-aware variant, GREEDY-NCIS-D); zero counts all.
-    pub ignore_within: Span,
 }
 
 /// A name that is no value function.
