@@ -128,3 +128,138 @@ fn mistakes_get_one_sentence() {
     complains(&made_up(&["9", "--recall", "uniform(0,3)"]), &["recall"]);
     complains(&made_up(&["9", "--change-rate", "often"]), &["'often' is no distribution"]);
 }
+
+fn scoop() -> String {
+    format!("{}/../../examples/scoop", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A real history: who learns and listens is ahead of who does not, and behind who knows.
+#[test]
+fn a_recorded_year_is_crawled_anew() {
+    let replay = |rate: &str, more: &[&str]| {
+        let mut args = vec!["lab", "replay", "--trace"];
+        let scoop = scoop();
+        args.extend([scoop.as_str(), "--rate", rate, "--json"]);
+        args.extend(more);
+        json(&refrain(&args))
+    };
+    for rate in ["0.25x", "1x", "4x"] {
+        let found = replay(rate, &[]);
+        assert_eq!(found["pages"], 150);
+        let of = |name: &str| {
+            let all = found["policies"].as_array().unwrap();
+            let line = all.iter().find(|line| line["policy"] == name).unwrap();
+            line["freshness"].as_f64().unwrap()
+        };
+        for rival in
+            ["uniform", "importance", "proportional", "nutch", "stormcrawler", "daily", "lambdacrawl", "lds"]
+        {
+            assert!(of("refrain") > of(rival), "{rate} {rival}: {} {}", of("refrain"), of(rival));
+        }
+        assert!(of("refrain") > of("norconex") - 0.005);
+        assert!(of("clairvoyant") >= of("refrain"));
+        let silent = replay(rate, &["--policy", "refrain", "--signals", "none"]);
+        assert!(of("refrain") > silent["policies"][0]["freshness"].as_f64().unwrap() + 0.02);
+    }
+    // A day's worth is a day's worth.
+    let month =
+        replay("2/day", &["--policy", "uniform", "--from", "2023-03-01", "--to", "2023-03-31T00:00:00Z"]);
+    close(&month["days"], 30.0, 1e-9);
+    // The last slot is at the very end, when everything is gone.
+    assert_eq!(month["policies"][0]["fetches"], 59);
+}
+
+#[test]
+fn what_was_fetched_can_be_read_again() {
+    let folder = Folder::new();
+    let log = folder.path("fetches.csv");
+    let log = text(&log);
+    let table = stdout(&refrain(&[
+        "lab",
+        "replay",
+        "--trace",
+        &scoop(),
+        "--rate",
+        "3",
+        "--policy",
+        "refrain",
+        "--log",
+        log,
+    ]));
+    assert!(table.contains("150 pages over 365 days"), "{table}");
+    let written = std::fs::read_to_string(log).unwrap();
+    let mut lines = written.lines();
+    assert_eq!(lines.next(), Some("time,page_id"));
+    assert_eq!(lines.clone().count(), 1094);
+    assert_eq!(lines.next().and_then(|line| line.split(',').next()), Some("1672560000"));
+    // By their own rule, fetches are as many as it wants.
+    let own = json(&refrain(&[
+        "lab",
+        "replay",
+        "--trace",
+        &scoop(),
+        "--policy",
+        "daily,nutch",
+        "--own-pace",
+        "--json",
+    ]));
+    let fetches = |at: usize| own["policies"][at]["fetches"].as_u64().unwrap();
+    assert!(fetches(0) > 150 * 300 && fetches(1) < 150 * 40, "{own}");
+}
+
+/// A history with one mistake in it: one sentence that says where.
+#[test]
+fn histories_with_mistakes_are_refused() {
+    const PAGES: &str = "page_id,importance,first_seen,last_seen,source\na,1,1000,9000,s\nb,2,2000,9000,s\n";
+    const CHANGES: &str = "page_id,timestamp_seconds\na,1500\na,1600\nb,3000\n";
+    let cases: [(&str, &str, &str); 11] = [
+        (
+            "pages",
+            "page_id,importance,first_seen,last_seen\n",
+            "there is a header, but no pages; expected at least one",
+        ),
+        ("pages", "page_id,importance,first_seen\na,1,1\n", "the column last_seen is missing"),
+        (
+            "pages",
+            "page_id,importance,first_seen,last_seen\na,1,5,4\n",
+            "column last_seen: is before first_seen",
+        ),
+        ("pages", "page_id,importance,first_seen,last_seen\na,1,5,6\na,1,5,6\n", "'a' is on line 2 already"),
+        (
+            "pages",
+            "page_id,importance,first_seen,last_seen\na,1,soon,6\n",
+            "'soon' is not a time in seconds since 1970",
+        ),
+        ("changes", "page_id,timestamp_seconds\nc,1500\n", "line 2, column page_id: there is no page 'c'"),
+        ("changes", "page_id,timestamp_seconds\nb,1500\n", "is not after the page's first_seen"),
+        ("changes", "page_id,timestamp_seconds\nb,9500\n", "is after the page's last_seen"),
+        (
+            "changes",
+            "page_id,timestamp_seconds\na,1600\nb,3000\na,1500\n",
+            "line 4, column timestamp_seconds: is before",
+        ),
+        ("changes", "page_id,timestamp_seconds\n", "there are no changes"),
+        ("signals", "page_id,timestamp_seconds,kind,is_change\na,1500,k,maybe\n", "'maybe' is not 0 or 1"),
+    ];
+    for (file, wrong, sentence) in cases {
+        let folder = Folder::new();
+        folder.file("pages.csv", PAGES);
+        folder.file("changes.csv", CHANGES);
+        folder.file(&format!("{file}.csv"), wrong);
+        complains(&refrain(&["lab", "replay", "--trace", text(&folder.path(""))]), &[sentence]);
+    }
+    let folder = Folder::new();
+    complains(&refrain(&["lab", "replay", "--trace", text(&folder.path("nowhere"))]), &["is no directory"]);
+    complains(&refrain(&["lab", "replay", "--trace", text(&folder.path(""))]), &["there is no pages.csv"]);
+    let at = scoop();
+    let refused = |more: &[&str], sentence: &str| {
+        let args: Vec<&str> = ["lab", "replay", "--trace", &at].iter().chain(more).copied().collect();
+        complains(&refrain(&args), &[sentence]);
+    };
+    refused(&["--policy", "luck"], "'luck' is no policy; expected one of greedy,");
+    refused(&["--signals", "rumour"], "there is no kind 'rumour'; the trace has manifest_touched");
+    refused(&["--rate", "0"], "expected fetches per day");
+    refused(&["--from", "yesterday"], "expected seconds since 1970, or a date");
+    refused(&["--from", "2030-01-01"], "no page was there between --from and --to");
+    refused(&["--log", "x.csv"], "--log is for one policy");
+}

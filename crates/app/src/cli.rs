@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use refrain_core::time::Span;
+use refrain_core::time::{Span, Time};
 use refrain_lab::made_up::Numbers;
 
 use crate::units;
@@ -352,6 +352,8 @@ pub(crate) struct LabArgs {
 pub(crate) enum LabCommand {
     /// Pages whose parameters are known, from a file or made up
     Simulate(SimulateArgs),
+    /// A recorded history, crawled anew by policies that must learn
+    Replay(ReplayArgs),
 }
 
 #[derive(Debug, Args)]
@@ -437,6 +439,96 @@ pub(crate) struct SimulateArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A policy sees what a crawler sees and must learn the rest. A trace is a directory of CSV files, plain or gzip'ed (.csv.gz):
+  pages.csv:   page_id, importance, first_seen, last_seen [, source, host_group, signals_from]
+  changes.csv: page_id, timestamp_seconds
+  signals.csv: page_id, timestamp_seconds [, kind, is_change]      (may be missing)
+  outages.csv: source, start, end                                  (may be missing)
+Policies: as for simulate, and informed (knows the true mean rates) and clairvoyant (knows the future)
+
+Examples:
+  refrain lab replay --trace examples/scoop
+  refrain lab replay --trace examples/scoop --rate 10/day --policy refrain,importance --signals none
+  refrain lab replay --trace examples/scoop --rate 4x --policy refrain --log fetches.csv")]
+pub(crate) struct ReplayArgs {
+    /// The trace: a directory with pages.csv, changes.csv and, if there are any, signals.csv and outages.csv
+    #[arg(long, value_name = "DIR")]
+    pub(crate) trace: PathBuf,
+
+    /// The budget: fetches per day, or times the changes that there are (4x)
+    #[arg(long, value_name = "R", default_value = "1x")]
+    pub(crate) rate: ReplayRate,
+
+    /// Which policies, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "all")]
+    pub(crate) policy: Vec<String>,
+
+    /// Which kinds of signals, separated by commas; or none
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "all")]
+    pub(crate) signals: Vec<String>,
+
+    /// From when on, in seconds since 1970 or as a date
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) from: Option<Time>,
+
+    /// Until when
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) to: Option<Time>,
+
+    /// Fetches say when the page was last changed
+    #[arg(long)]
+    pub(crate) dated: bool,
+
+    /// Policies with intervals of their own keep to those, whatever that costs
+    #[arg(long)]
+    pub(crate) own_pace: bool,
+
+    /// Write what the policy fetches as CSV: time, `page_id`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A budget for a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ReplayRate {
+    /// Fetches per day.
+    PerDay(f64),
+    /// Fetches per change.
+    Times(f64),
+}
+
+impl std::str::FromStr for ReplayRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected fetches per day like 200 or 200/day, or times the changes like 4x";
+        let text = text.trim();
+        let per_day = ["/day", "/d"].into_iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
+        let (number, times) = per_day.strip_suffix('x').map_or((per_day, false), |number| (number, true));
+        let number = positive(number).map_err(|_| expected)?;
+        Ok(if times { Self::Times(number) } else { Self::PerDay(number) })
+    }
+}
+
+/// Seconds since 1970, or a date.
+fn moment(text: &str) -> Result<Time, String> {
+    let expected = "expected seconds since 1970, or a date like 2021-03-14 or 2021-03-14T15:00:00Z";
+    let seconds = text.trim().parse::<f64>().ok();
+    let seconds = seconds.or_else(|| {
+        let date: Result<jiff::Timestamp, _> = text.parse();
+        let day: Result<jiff::civil::Date, _> = text.parse();
+        let midnight = || Some(day.ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
+        Some(date.ok().or_else(midnight)?.as_second() as f64)
+    });
+    seconds.and_then(refrain_lab::trace::unix).ok_or_else(|| expected.to_owned())
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,9 @@ use crate::time::{Span, Time};
 /// What is believed about a page: how often it changes, how much it matters, how good its change signals are.
 ///
 /// All rates are per one time unit, the same for all pages (seconds, unless a caller says otherwise). Every value of
-/// this type is usable: rates are finite and not negative, the recall lies in \[0, 1\].
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// this type is usable: rates are finite and not negative, the recall lies in \[0, 1\]. By default a page never changes, and
+/// nobody asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Belief {
     change_rate: f64,
     importance: f64,

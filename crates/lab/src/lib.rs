@@ -3,9 +3,12 @@
 //! - [`Policy`]: the policies by name
 //! - [`made_up`]: pages drawn from distributions
 //! - [`simulate`]: pages whose parameters are known, with signals from a file or by chance
+//! - [`trace`], [`replay`]: recorded histories, of which a policy sees what a crawler sees
 
 pub mod made_up;
 mod policy;
+pub mod replay;
 pub mod simulate;
+pub mod trace;
 
 pub use policy::{Policy, UnknownPolicy};

@@ -23,12 +23,16 @@ pub enum Policy {
     Rule(Rule),
     /// Refrain's default.
     Refrain,
+    /// In a replay: the exact value with noisy signals, knowing the true mean rates of every page.
+    Informed,
+    /// In a replay: one who knows the future.
+    Clairvoyant,
 }
 
 /// A name, as a user types it, and what it means.
 type Named = (&'static str, fn() -> Policy);
 
-const NAMES: [Named; 18] = [
+const NAMES: [Named; 20] = [
     ("greedy", || Policy::Value(ValueFunction::Greedy)),
     ("greedy-cis", || Policy::Value(ValueFunction::GreedyCis)),
     ("greedy-ncis", || Policy::Value(ValueFunction::GreedyNcis)),
@@ -47,6 +51,8 @@ const NAMES: [Named; 18] = [
     ("norconex", || Policy::Rule(Rule::Announced)),
     ("daily", || Policy::Rule(Rule::Every(Span::from_whole_secs(86_400)))),
     ("refrain", || Policy::Refrain),
+    ("informed", || Policy::Informed),
+    ("clairvoyant", || Policy::Clairvoyant),
 ];
 
 /// No policy has this name.
@@ -71,6 +77,11 @@ impl fmt::Display for Policy {
 }
 
 impl Policy {
+    /// Whether it knows what only a recorded history can tell.
+    pub fn needs_history(&self) -> bool {
+        matches!(self, Self::Informed | Self::Clairvoyant)
+    }
+
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().map(|(_, policy)| policy())

@@ -161,7 +161,9 @@ impl<M: Model> World<M> {
         let memory = memory_bytes();
         let now = Time::ZERO;
         let budget = Budget::Rate(count as f64 / 20.0 / unit);
-        let mut frontier = Frontier::new(model, budget, Settings::default(), now).ok()?;
+        // Decisions alone: what it costs to keep beliefs up to date in between is a multiple of this by choice.
+        let settings = Settings { refresh: 0, ..Settings::default() };
+        let mut frontier = Frontier::new(model, budget, settings, now).ok()?;
         let manners = Manners { gap: Span::from_millis(10), ..Manners::default() };
         let hosts: Vec<_> = (0..HOSTS).map(|_| frontier.add_host(manners)).collect();
         frontier.reserve(count);

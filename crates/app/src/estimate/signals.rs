@@ -1,9 +1,9 @@
 //! How far signals can be believed.
 
-use refrain_core::estimate::signals::history::SignalHistory;
 use refrain_core::estimate::signals::likelihood::{Changed, Fit, SignalScore};
+use refrain_core::estimate::signals::pool::SignalPool;
 use refrain_core::estimate::signals::quality::Quality;
-use refrain_core::estimate::signals::trust::{Evidence, SignalPrior, Trust, TrustPool};
+use refrain_core::estimate::signals::trust::{SignalPrior, Trust};
 use refrain_core::estimate::{Confidence, Observation};
 
 use crate::input::Intervals;
@@ -29,27 +29,13 @@ impl Pool {
     /// No other pages: nothing is known beforehand.
     pub(super) const ALONE: Self = Self { trust: Trust::START };
 
-    /// From every page's own fit, round after round, each leaning on the others. `change_rate` is what is believed of a
-    /// page without its signals.
+    /// From all intervals. `change_rate` is what is believed of a page without its signals.
     pub(super) fn new(intervals: &Intervals, change_rate: impl Fn(&[Observation]) -> f64) -> Self {
-        let mut pool = TrustPool::default();
-        let mut pages: Vec<(SignalHistory, f64, Option<Evidence>)> = intervals
-            .pages
-            .iter()
-            .map(|page| {
-                let mut history = SignalHistory::default();
-                page.seen.iter().for_each(|interval| history.observe(interval));
-                (history, change_rate(&page.seen), None)
-            })
-            .collect();
-        for _ in 0..20 {
-            for (history, change_rate, told) in &mut pages {
-                let prior = SignalPrior::new(pool.trust(Trust::START), *change_rate);
-                if let Some(quality) = history.quality(&prior) {
-                    let evidence = Evidence::new(&quality, history.signals(), history.time());
-                    pool.replace(told.as_ref(), &evidence);
-                    *told = Some(evidence);
-                }
+        let mut pool = SignalPool::default();
+        for page in &intervals.pages {
+            let change_rate = change_rate(&page.seen);
+            for seen in &page.seen {
+                pool.observe(change_rate * seen.elapsed(), seen.signals(), seen.changed());
             }
         }
         Self { trust: pool.trust(Trust::START) }

@@ -13,6 +13,7 @@ mod plan;
 mod signals;
 mod source;
 mod table;
+mod trace;
 
 pub(crate) use clicks::read_clicks;
 pub(crate) use hubs::Hubs;
@@ -22,3 +23,4 @@ pub(crate) use pages::{Hosts, Pages, Signals};
 pub(crate) use plan::{PlanPages, read_gaps};
 pub(crate) use signals::read_signals;
 pub(crate) use table::csv_field;
+pub(crate) use trace::NamedTrace;

@@ -1,6 +1,9 @@
 //! `refrain lab`: policies under a virtual clock.
 
+mod replay;
 mod simulate;
+
+use refrain_lab::Policy;
 
 use crate::cli::{LabArgs, LabCommand};
 use crate::failure::Failure;
@@ -8,5 +11,19 @@ use crate::failure::Failure;
 pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
     match &args.command {
         LabCommand::Simulate(args) => simulate::run(args),
+        LabCommand::Replay(args) => replay::run(args),
     }
+}
+
+/// Policies by name, or all that can be had here.
+fn policies(names: &[String], here: impl Fn(&Policy) -> bool) -> Result<Vec<Policy>, Failure> {
+    let mut policies = Vec::new();
+    for name in names {
+        if name == "all" {
+            policies.extend(Policy::all().filter(&here));
+        } else {
+            policies.push(name.parse::<Policy>().map_err(|why| Failure::input(format!("--policy: {why}")))?);
+        }
+    }
+    Ok(policies)
 }

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use refrain_core::optimum::Candidate;
 use refrain_core::page::Belief;
 use refrain_core::time::{Span, Time};
-use refrain_lab::Policy;
 use refrain_lab::made_up::MadeUp;
 use refrain_lab::simulate::{self, Repeated, Setting, SimulationError};
 use serde::Serialize;
 
+use super::policies;
 use crate::chart::{counted, grouped, short};
 use crate::cli::SimulateArgs;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use crate::output::{to_file, to_stdout};
 use crate::progress::Progress;
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let policies = policies(&args.policy)?;
+    let policies = policies(&args.policy, |policy| !policy.needs_history())?;
     if args.picks.is_some() && policies.len() != 1 {
         return Err(Failure::input("--picks is for one policy; expected --policy with one name"));
     }
@@ -68,18 +68,6 @@ impl From<SimulationError> for Failure {
     fn from(why: SimulationError) -> Self {
         Self::input(why.to_string())
     }
-}
-
-fn policies(names: &[String]) -> Result<Vec<Policy>, Failure> {
-    let mut policies = Vec::new();
-    for name in names {
-        if name == "all" {
-            policies.extend(Policy::all());
-        } else {
-            policies.push(name.parse::<Policy>().map_err(|why| Failure::input(format!("--policy: {why}")))?);
-        }
-    }
-    Ok(policies)
 }
 
 fn span(seconds: f64, name: &str) -> Result<Span, Failure> {

@@ -113,7 +113,7 @@ impl Learner {
             prior = shape.prior(&prior);
         }
         let belief = Posterior::of(history, &prior).in_single();
-        let (before, after) = (before.map(Share::from), Share::from(&belief));
+        let (before, after) = (before.map(Share::from), Share::under(&belief, &prior));
         self.pages.replace(before, after);
         host.replace(before, after);
         if let Some(shape) = shape {

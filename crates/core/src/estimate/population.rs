@@ -5,6 +5,9 @@
 //! their mean log rates (the M-step of EM). Both are sums, so a page whose belief changes takes its old share out and puts
 //! its new one in: the fit is always up to date, and each fetch costs the same.
 //!
+//! Beliefs lean on the prior, so that EM, which asks them, is slow where pages have shown little. Two things help: beliefs are
+//! refreshed now and then though their pages were not fetched, and steps are made longer.
+//!
 //! A group with few pages leans on its parent: mean and shape are drawn towards the parent's (in logarithms, so that a
 //! parent that is a hundred times off is soon overruled).
 
@@ -17,8 +20,11 @@ const PARENT_PAGES: f64 = 8.0;
 /// A prior is never surer than so many changes: pages are not all alike.
 const SUREST: f64 = 8.0;
 const LEAST_SURE: f64 = 0.05;
-/// Refitted after so many updates, or this share of the pages.
-const REFIT_AFTER: f64 = 16.0;
+/// Never further than so many steps of EM at once.
+const LONGEST_STRIDE: f64 = 2.0;
+/// And never by more than this factor (its logarithm) beyond the mean of what is believed.
+const FURTHEST: f64 = std::f64::consts::LN_2;
+/// Refitted after this share of the pages, and an update.
 const REFIT_SHARE: f64 = 1.0 / 32.0;
 
 /// A group of pages.
@@ -28,12 +34,16 @@ pub struct Population {
     rates: f64,
     logs: f64,
     updates: f64,
-    fitted: Option<Prior>,
+    /// Of the last updates, about one of each page: the logarithm of the prior's mean, the rate believed, and how much of it would
+    /// follow the prior.
+    told: Recent,
+    /// The prior, and the parent's that it leans on.
+    fitted: Option<(Prior, Prior)>,
 }
 
 impl Default for Population {
     fn default() -> Self {
-        Self { pages: 0.0, rates: 0.0, logs: 0.0, updates: 0.0, fitted: None }
+        Self { pages: 0.0, rates: 0.0, logs: 0.0, updates: 0.0, told: Recent::default(), fitted: None }
     }
 }
 
@@ -42,11 +52,55 @@ impl Default for Population {
 pub struct Share {
     rate: f64,
     log: f64,
+    /// The mean of the prior that it was believed under, and how much of the rate follows that.
+    prior: f64,
+    clings: f64,
 }
 
 impl From<&Posterior> for Share {
     fn from(belief: &Posterior) -> Self {
-        Self { rate: belief.mean(), log: belief.mean_log() }
+        Self { rate: belief.mean(), log: belief.mean_log(), prior: belief.mean(), clings: 0.0 }
+    }
+}
+
+impl Share {
+    /// A belief, and the prior it came from.
+    pub fn under(belief: &Posterior, prior: &Prior) -> Self {
+        match *prior {
+            Prior::Gamma { shape, rate } => {
+                let clings = (rate / belief.rate()).min(1.0);
+                Self { prior: shape / rate, clings, ..Self::from(belief) }
+            }
+            Prior::Intervals { .. } => Self::from(belief),
+        }
+    }
+}
+
+/// Means over the last updates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    updates: f64,
+    log_prior: f64,
+    rate: f64,
+    clinging: f64,
+}
+
+impl Recent {
+    fn add(&mut self, share: &Share, pages: f64) {
+        self.updates = (self.updates + 1.0).min(pages);
+        let step = 1.0 / self.updates;
+        self.log_prior += step * (share.prior.ln() - self.log_prior);
+        self.rate += step * (share.rate - self.rate);
+        self.clinging += step * (share.rate * share.clings - self.clinging);
+    }
+
+    /// Where EM, whose next step leads to this mean, is going. Pages of which little is known follow the prior, and hold it back: the
+    /// step is made longer by as much.
+    fn onwards(&self, mean: f64) -> f64 {
+        let holds_back = if self.rate > 0.0 { self.clinging / self.rate } else { 0.0 };
+        let stride = (1.0 - holds_back).recip().clamp(1.0, LONGEST_STRIDE);
+        let further = (stride - 1.0) * (mean.ln() - self.log_prior);
+        mean * further.clamp(-FURTHEST, FURTHEST).exp()
     }
 }
 
@@ -56,6 +110,7 @@ impl Population {
         if let Some(before) = before {
             self.remove(before);
         }
+        self.told.add(&after, self.pages + 1.0);
         self.pages += 1.0;
         self.rates += after.rate;
         self.logs += after.log;
@@ -81,13 +136,16 @@ impl Population {
 
     /// The prior of this group: refitted now and then, leaning on its parent's.
     pub fn prior(&mut self, parent: &Prior) -> Prior {
-        let due = self.updates >= REFIT_AFTER.max(REFIT_SHARE * self.pages);
-        if let (Some(fitted), false) = (self.fitted, due) {
+        let due = self.updates >= 1.0 + REFIT_SHARE * self.pages;
+        if let Some((fitted, leant_on)) = self.fitted
+            && !due
+            && leant_on.is_near(parent)
+        {
             return fitted;
         }
         self.updates = 0.0;
         let fitted = self.fit(parent);
-        self.fitted = Some(fitted);
+        self.fitted = Some((fitted, *parent));
         fitted
     }
 
@@ -107,7 +165,7 @@ impl Population {
         let own = self.pages / (self.pages + PARENT_PAGES);
         let lean = |own_value: f64, parent: f64| (own * own_value.ln() + (1.0 - own) * parent.ln()).exp();
         let shape = lean(shape, parent.shape());
-        let rate = shape / lean(mean, parent.mean());
+        let rate = shape / lean(self.told.onwards(mean), parent.mean());
         if rate.is_finite() && rate > 0.0 { Prior::Gamma { shape, rate } } else { Prior::BROAD }
     }
 }

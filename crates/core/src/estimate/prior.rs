@@ -47,6 +47,17 @@ impl Prior {
         Posterior::new(shape, rate).map(|_| Self::Gamma { shape, rate })
     }
 
+    /// Whether there is no difference to speak of.
+    pub(super) fn is_near(&self, other: &Self) -> bool {
+        let near = |x: f64, y: f64| (x / y - 1.0).abs() < 0.01;
+        match (*self, *other) {
+            (Self::Gamma { shape, rate }, Self::Gamma { shape: other_shape, rate: other_rate }) => {
+                near(shape, other_shape) && near(rate, other_rate)
+            }
+            _ => self == other,
+        }
+    }
+
     /// The same with time counted in units of so many seconds.
     #[must_use]
     pub fn in_units_of(self, seconds: f64) -> Self {

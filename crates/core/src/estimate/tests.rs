@@ -326,7 +326,7 @@ fn hosts_and_shapes_differ() {
     };
     assert!(mean(fast) > 20.0 * mean(slow), "{} {}", mean(fast), mean(slow));
     let unknown_shape = mean(Group { host: 1, shape: 9 });
-    assert!(unknown_shape > mean(slow) && unknown_shape < mean(fast));
+    assert!(unknown_shape > mean(slow) && unknown_shape < mean(fast), "{unknown_shape}");
     assert!(mean(Group { host: 1, shape: 9 }) > mean(Group { host: 2, shape: 9 }));
 }
 

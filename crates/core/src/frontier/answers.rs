@@ -105,8 +105,14 @@ impl<M: Model> Frontier<M> {
             let record = &mut self.pages[index as usize];
             if record.status() == Status::Waiting {
                 let host = HostId(self.names[index as usize].host);
-                self.model.refresh(&mut record.page, &mut self.pasts[index as usize], host);
-                self.reenter(index);
+                let (since, past) = (record.since(), &mut self.pasts[index as usize]);
+                // What it is worth changes, and with it its place: it leaves with what it was.
+                let mut page = record.page.clone();
+                if self.model.refresh(&mut page, past, host, &since, self.now) {
+                    self.withdraw(index);
+                    self.pages[index as usize].page = page;
+                    self.race.enter(&mut view!(self), index);
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Beliefs that are learned as the crawl goes.
 
 use super::HostId;
-use super::model::{AHEAD, Model, ahead, check_importance, not_after, steepest};
+use super::model::{AHEAD, Model, SEEN_ENOUGH, ahead, check_importance, not_after, steepest};
 use super::race::Look;
 use crate::estimate::risk::VeryStale;
 use crate::estimate::{Group, History, Learner, Observation, Posterior};
@@ -143,12 +143,23 @@ impl Model for Learning {
         (page.shape, page.rate) = (belief.shape() as f32, belief.rate() as f32);
     }
 
-    fn refresh(&mut self, page: &mut LearningPage, past: &mut History, host: HostId) {
+    fn refresh(
+        &mut self,
+        page: &mut LearningPage,
+        past: &mut History,
+        host: HostId,
+        _since: &SinceFetch,
+        _now: Time,
+    ) -> bool {
+        if past.seen() >= SEEN_ENOUGH {
+            return false;
+        }
         let belief = match page.told(past) {
             Some(told) => self.learner.learn(page.group(host), Some(&told), past),
             None => Posterior::of(past, &self.learner.prior(page.group(host))),
         };
         (page.shape, page.rate) = (belief.shape() as f32, belief.rate() as f32);
+        true
     }
 
     fn careful(&self, page: &LearningPage, past: &History, price: f64) -> Option<Span> {

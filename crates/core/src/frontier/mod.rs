@@ -203,8 +203,8 @@ pub struct Settings {
     pub lease: Span,
     /// Signals that come within this time after a fetch announce what the fetch saw, and do not count.
     pub ignore_signals_within: Span,
-    /// With every fetch so many other pages are valued anew by what was learned since: priors are up to date many times sooner.
-    /// Each costs about as much as the decision itself.
+    /// With every fetch so many other pages are valued anew by what was learned since, unless they were seen so often that nothing
+    /// new follows: priors are up to date many times sooner. Each costs about as much as the decision itself.
     pub refresh: u32,
     /// How hubs and new pages share the budget with the others.
     pub discovery: Discovery,
@@ -217,7 +217,7 @@ impl Default for Settings {
         Self {
             lease: Span::from_whole_secs(300),
             ignore_signals_within: Span::ZERO,
-            refresh: 0,
+            refresh: 8,
             discovery: Discovery::default(),
             plan_hubs_every: discover::PLAN_EVERY,
         }
@@ -410,6 +410,27 @@ impl<M: Model> Frontier<M> {
         let index = self.known(page)?;
         change(&mut self.pages[index as usize].page);
         self.reenter(index);
+        Ok(())
+    }
+
+    /// So much of the time since the last fetch of a page does not count: nothing could change, or nobody could have seen it.
+    ///
+    /// # Errors
+    /// If the page is unknown, or time went backwards.
+    pub fn skip_time(&mut self, now: Time, page: PageId, span: Span) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        let since = self.pages[index as usize].since();
+        let waiting = self.pages[index as usize].status() == Status::Waiting;
+        if waiting {
+            // Out of the race before its place, which is kept relative to the fetch, changes.
+            self.withdraw(index);
+        }
+        let fetched = (since.fetched() + span).min(now.max(since.fetched()));
+        self.pages[index as usize].set_since(SinceFetch::with_signals(fetched, since.signals()));
+        if waiting {
+            self.race.enter(&mut view!(self), index);
+        }
         Ok(())
     }
 

@@ -40,8 +40,18 @@ pub trait Model {
     /// A fetch saw this.
     fn observe(&mut self, page: &mut Self::Page, past: &mut Self::Past, host: HostId, seen: &Observation);
 
-    /// Believes of a page what follows from what was learned of others since its last fetch.
-    fn refresh(&mut self, _page: &mut Self::Page, _past: &mut Self::Past, _host: HostId) {}
+    /// Believes of a page what follows from what was learned since its last fetch, of others and from its own signals. Whether that
+    /// is worth the trouble: of a page that was seen often nothing new follows.
+    fn refresh(
+        &mut self,
+        _page: &mut Self::Page,
+        _past: &mut Self::Past,
+        _host: HostId,
+        _since: &SinceFetch,
+        _now: Time,
+    ) -> bool {
+        false
+    }
 
     /// The longest that may be waited for the next fetch of a page of which little is known, if that is shorter than its value
     /// would wait at this price.
@@ -55,6 +65,9 @@ pub trait Model {
     /// The page is gone: what was learned from it about others counts no more.
     fn forget(&mut self, _page: &Self::Page, _past: &Self::Past, _host: HostId) {}
 }
+
+/// A page that was seen so often knows itself: what is learned of others does not change its belief.
+pub(super) const SEEN_ENOUGH: u32 = 64;
 
 /// For how much longer a look holds, as a share of the age.
 pub(super) const AHEAD: f64 = 1.0 / 64.0;

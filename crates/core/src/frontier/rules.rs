@@ -84,8 +84,8 @@ impl Rules {
         matches!(self.rule, Rule::Nutch { .. } | Rule::Announced)
     }
 
-    /// When a page is due, in seconds after its fetch.
-    fn due(&self, page: &RulePage, since: &SinceFetch) -> f64 {
+    /// When a page is due, in seconds after its fetch; infinite if it never is.
+    pub fn due(&self, page: &RulePage, since: &SinceFetch) -> f64 {
         match self.rule {
             Rule::Announced if since.signals() > 0 => 0.0,
             _ => f64::from(page.due),
@@ -159,6 +159,13 @@ impl Model for Rules {
     }
 
     fn observe(&mut self, page: &mut RulePage, _past: &mut (), _host: HostId, seen: &Observation) {
+        self.see(page, seen);
+    }
+}
+
+impl Rules {
+    /// A fetch saw this: the next interval.
+    pub fn see(&self, page: &mut RulePage, seen: &Observation) {
         let changed = seen.changed();
         page.interval = match self.rule {
             Rule::Every(_) | Rule::Announced => page.interval,

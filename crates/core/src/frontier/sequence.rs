@@ -55,6 +55,13 @@ impl Sequence {
         Self { rate, start }
     }
 
+    /// Another share from now on. Who was behind, or ahead, stays so.
+    pub fn set_share(&self, page: &mut SharePage, share: f64, now: Time) {
+        let (step, share) = (self.step(now), share.clamp(0.0, 1.0));
+        let behind = step * page.share - f64::from(page.taken);
+        *page = SharePage { share, taken: (step * share - behind).round().clamp(0.0, 4e9) as u32 };
+    }
+
     fn step(&self, now: Time) -> f64 {
         // A step that is a nanosecond early is that step.
         (now.since(self.start).as_secs() * self.rate + 1e-6).floor()

@@ -51,6 +51,9 @@ pub enum SimulationError {
     /// Nobody asks for any page.
     #[error("no page has an importance greater than 0; expected at least one")]
     Unimportant,
+    /// Changes are not drawn here, so that nobody can know them.
+    #[error("clairvoyant is for lab replay: only a recorded history has a future that can be known")]
+    NoFuture,
     /// The budget cannot be spent on these pages.
     #[error("the optimal rates cannot be computed: {0}")]
     NoOptimum(String),
@@ -71,6 +74,7 @@ pub fn run(
         return Err(SimulationError::Unimportant);
     }
     let settings = Settings {
+        refresh: 0,
         ignore_signals_within: if policy == Policy::Delayed { setting.delay } else { Span::ZERO },
         ..Settings::default()
     };
@@ -79,15 +83,16 @@ pub fn run(
     let value = |function| Frontier::new(Known::new(function), rate, settings, Time::ZERO);
     match policy {
         Policy::Value(function) => drive.run(value(function)?, as_they_are, picked),
-        Policy::Delayed | Policy::Refrain => {
+        Policy::Clairvoyant => Err(SimulationError::NoFuture),
+        Policy::Delayed | Policy::Refrain | Policy::Informed => {
             drive.run(value(ValueFunction::GreedyNcis)?, as_they_are, picked)
         }
         Policy::Shares(share) => {
             drive.run(Frontier::new(Shares::new(share), rate, settings, Time::ZERO)?, as_they_are, picked)
         }
         Policy::Rule(rule) => {
-            let frontier =
-                Frontier::new(Rules::new(rule), Rules::budget(setting.rate), settings, Time::ZERO)?;
+            // The most overdue first, or who is nearest to it: the whole budget, as the others have it.
+            let frontier = Frontier::new(Rules::new(rule), rate, settings, Time::ZERO)?;
             drive.run(frontier, |rules: &Rules, page| rules.page(page.importance() as f32), picked)
         }
         Policy::LowDiscrepancy => {

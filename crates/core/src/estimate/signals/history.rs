@@ -114,8 +114,14 @@ impl SignalHistory {
 
     /// How good the signals are, under a prior; `None` before the first interval.
     pub fn quality(&self, prior: &SignalPrior) -> Option<Quality> {
+        self.quality_with(prior, 0.0, 0.0)
+    }
+
+    /// The same with so many signals in so much time since the last interval: nobody knows what became of them, but they count.
+    pub fn quality_with(&self, prior: &SignalPrior, signals: f64, time: f64) -> Option<Quality> {
         let fit = self.fit(prior)?;
-        Quality::new(fit.alpha, fit.nats, prior.signal_rate(self.signals(), self.time())).ok()
+        let rate = prior.signal_rate(self.signals() + signals, self.time() + time);
+        Quality::new(fit.alpha, fit.nats, rate).ok()
     }
 }
 

@@ -7,11 +7,12 @@
 //! - [`likelihood`]: (α, b) by maximum likelihood, with or without a prior
 //! - [`history`]: what is remembered per page and kind of signal
 //! - [`quality`]: precision and recall, and what several kinds say together
-//! - [`trust`]: what a host's pages say about the next one's signals
+//! - [`trust`]: what is believed of signals beforehand; [`pool`]: learned from all pages of a host
 //! - [`attribution`]: which interval a signal belongs to
 
 pub mod attribution;
 pub mod history;
 pub mod likelihood;
+pub mod pool;
 pub mod quality;
 pub mod trust;

@@ -1,0 +1,163 @@
+//! The frontier in a recorded history.
+
+use refrain_core::estimate::Answer;
+use refrain_core::frontier::{Frontier, HostId, Manners, Outcome, PageId};
+use refrain_core::page::BeliefError;
+use refrain_core::time::{Span, Time};
+
+use super::events::{self, Event};
+use super::replayed::Replayed;
+use crate::simulate::SimulationError;
+use crate::trace::{Trace, TracePage};
+
+/// A trace, and how it is crawled.
+pub(super) struct Drive<'a> {
+    pub(super) trace: &'a Trace,
+    /// Seconds from one slot for a fetch to the next; what cannot be used is lost.
+    pub(super) period: f64,
+    /// Whether a fetch says when the page was last changed.
+    pub(super) dated: bool,
+}
+
+/// The world as it is, and the frontier that does not know it.
+struct World<'a, M: Replayed, F> {
+    trace: &'a Trace,
+    frontier: Frontier<M>,
+    make: F,
+    /// Pages by place, while they are there.
+    ids: Vec<Option<PageId>>,
+    /// Places by the frontier's own numbers.
+    places: Vec<u32>,
+    hosts: Vec<(u32, u32, HostId)>,
+    /// Outages that go on: start and end, by source.
+    outages: Vec<Option<(Time, Time)>>,
+    /// The changes of each page that were seen.
+    seen: Vec<usize>,
+}
+
+impl Drive<'_> {
+    /// All fetches that are made. `make` gives a page as the model wants it.
+    pub(super) fn run<M: Replayed, F>(
+        &self,
+        frontier: Frontier<M>,
+        make: F,
+    ) -> Result<Vec<(Time, u32)>, SimulationError>
+    where
+        F: FnMut(&mut M, HostId, &TracePage) -> Result<M::Page, BeliefError>,
+    {
+        let trace = self.trace;
+        let Some((start, end)) = trace.span() else { return Ok(Vec::new()) };
+        let mut world = World {
+            trace,
+            frontier,
+            make,
+            ids: vec![None; trace.pages.len()],
+            places: Vec::new(),
+            hosts: Vec::new(),
+            outages: vec![None; trace.sources.len()],
+            seen: vec![0; trace.pages.len()],
+        };
+        let mut events = events::of(trace).into_iter().peekable();
+        let mut made = Vec::new();
+        let mut slot = 0u64;
+        loop {
+            let next = Some(slot_at(start, self.period, slot + 1)).filter(|next| *next <= end);
+            if let Some((time, event)) = events.next_if(|(time, _)| *time <= next.unwrap_or(end)) {
+                world.happen(time, event)?;
+                continue;
+            }
+            let Some(now) = next else { break };
+            slot += 1;
+            if let Some(place) = world.fetch(now, self.dated)? {
+                made.push((now, place));
+                M::after_fetch(&mut world.frontier, &world.ids, now)?;
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// Slot k is k periods after the start.
+pub(super) fn slot_at(start: Time, seconds: f64, slot: u64) -> Time {
+    start + Span::from_secs(seconds * slot as f64)
+}
+
+impl<M: Replayed, F> World<'_, M, F>
+where
+    F: FnMut(&mut M, HostId, &TracePage) -> Result<M::Page, BeliefError>,
+{
+    fn happen(&mut self, now: Time, event: Event) -> Result<(), SimulationError> {
+        match event {
+            Event::Appear(place) => {
+                let page = &self.trace.pages[place as usize];
+                let host = self.host(now, page.source, page.group)?;
+                let page = (self.make)(self.frontier.model_mut(), host, page)?;
+                let id = self.frontier.insert(now, page, host, now)?;
+                let index = id.index() as usize;
+                if index >= self.places.len() {
+                    self.places.resize(index + 1, u32::MAX);
+                }
+                self.places[index] = place;
+                self.ids[place as usize] = Some(id);
+            }
+            Event::Vanish(place) => {
+                if let Some(id) = self.ids[place as usize].take() {
+                    self.frontier.remove(now, id)?;
+                }
+            }
+            Event::Hear(place) => {
+                if let Some(id) = self.ids[place as usize] {
+                    self.frontier.update(now, id, M::hear)?;
+                }
+            }
+            Event::Announce(place) => {
+                let watched = self.outages[self.trace.pages[place as usize].source as usize].is_none();
+                if let Some(id) = self.ids[place as usize].filter(|_| watched) {
+                    self.frontier.signal(now, id)?;
+                }
+            }
+            Event::Fail(source, until) => {
+                self.outages[source as usize] = Some((now, until));
+                for (_, _, host) in self.hosts.iter().filter(|(from, _, _)| *from == source) {
+                    self.frontier.back_off(now, *host, until)?;
+                }
+            }
+            Event::Recover(source, since) => {
+                self.outages[source as usize] = None;
+                for (page, id) in self.trace.pages.iter().zip(&self.ids) {
+                    if let Some(id) = id.filter(|_| page.source == source) {
+                        self.frontier.skip_time(now, id, now.since(since.max(page.first)))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn host(&mut self, now: Time, source: u32, group: u32) -> Result<HostId, SimulationError> {
+        let known = self.hosts.iter().find(|(s, g, _)| (*s, *g) == (source, group));
+        if let Some((_, _, host)) = known {
+            return Ok(*host);
+        }
+        let host = self.frontier.add_host(Manners { in_flight: u16::MAX, ..Manners::default() });
+        if let Some((_, until)) = self.outages[source as usize] {
+            self.frontier.back_off(now, host, until)?;
+        }
+        self.hosts.push((source, group, host));
+        Ok(host)
+    }
+
+    fn fetch(&mut self, now: Time, dated: bool) -> Result<Option<u32>, SimulationError> {
+        let Some(order) = self.frontier.poll(now)? else { return Ok(None) };
+        let place = self.places[order.page.index() as usize];
+        let changes = &self.trace.pages[place as usize].changes;
+        let seen = &mut self.seen[place as usize];
+        let until_now = *seen + changes[*seen..].partition_point(|change| *change <= now);
+        let answer = if until_now > *seen { Answer::Changed } else { Answer::Unchanged };
+        *seen = until_now;
+        let modified = until_now.checked_sub(1).map(|last| changes[last]).filter(|_| dated);
+        let outcome = modified.map_or(Outcome::Seen(answer), |modified| Outcome::Dated { answer, modified });
+        self.frontier.answer(now, order.id, outcome, None)?;
+        Ok(Some(place))
+    }
+}
