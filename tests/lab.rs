@@ -263,3 +263,37 @@ fn histories_with_mistakes_are_refused() {
     refused(&["--from", "2030-01-01"], "no page was there between --from and --to");
     refused(&["--log", "x.csv"], "--log is for one policy");
 }
+
+/// Others need more fetches for the same, and who knows more needs fewer.
+#[test]
+fn a_sweep_says_what_the_others_need() {
+    let folder = Folder::new();
+    let picture = folder.path("sweep.svg");
+    let at = scoop();
+    let args = ["lab", "sweep", "--trace", &at, "--signals", "none", "--rates", "0.5x,1x,2x,4x,8x,16x"];
+    let table = stdout(&refrain(&[&args[..], &["--svg", text(&picture)]].concat()));
+    assert!(table.contains("Fetches needed for the freshness of refrain"), "{table}");
+    let svg = std::fs::read_to_string(&picture).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).map(str::trim).collect();
+    assert!(texts.contains(&"refrain") && texts.contains(&"nutch"), "{texts:?}");
+    let found = json(&refrain(&[&args[..], &["--json"]].concat()));
+    let of = |name: &str| {
+        let all = found["policies"].as_array().unwrap();
+        all.iter().find(|line| line["policy"] == name).unwrap()["multiple"].clone()
+    };
+    // One fetch per change, without signals.
+    close(&of("refrain")[1], 1.0, 1e-9);
+    for rival in ["uniform", "nutch", "importance"] {
+        assert!(of(rival)[1].as_f64().unwrap() > 1.2, "{rival}: {}", of(rival));
+    }
+    assert!(of("informed")[2].as_f64().unwrap() < 1.1);
+    let refused =
+        |more: &[&str], sentence: &str| complains(&refrain(&[&args[..], more].concat()), &[sentence]);
+    refused(&["--against", "daily"], "--against daily is not among the policies");
+    refused(&["--against", "luck"], "--against: 'luck' is no policy");
+    complains(
+        &refrain(&["lab", "sweep", "--trace", &at, "--rates", "1x", "--svg", text(&picture)]),
+        &["there is one budget; expected --rates with two or more"],
+    );
+}

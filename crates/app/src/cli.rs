@@ -354,6 +354,8 @@ pub(crate) enum LabCommand {
     Simulate(SimulateArgs),
     /// A recorded history, crawled anew by policies that must learn
     Replay(ReplayArgs),
+    /// Freshness against budget on a recorded history, and the fetches that others need for the same
+    Sweep(SweepArgs),
 }
 
 #[derive(Debug, Args)]
@@ -492,6 +494,66 @@ pub(crate) struct ReplayArgs {
     pub(crate) log: Option<PathBuf>,
 
     /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every policy crawls the trace with every budget, as in refrain lab replay. The second table says how many times the fetches of one
+policy the others need to be as fresh, interpolated between the budgets.
+
+Examples:
+  refrain lab sweep --trace examples/scoop
+  refrain lab sweep --trace examples/scoop --rates 1x,2x,4x,8x --policy refrain,uniform,nutch --signals none --svg sweep.svg")]
+pub(crate) struct SweepArgs {
+    /// The trace: a directory, as for refrain lab replay
+    #[arg(long, value_name = "DIR")]
+    pub(crate) trace: PathBuf,
+
+    /// The budgets: fetches per day, or times the changes that there are
+    #[arg(
+        long,
+        value_name = "R",
+        value_delimiter = ',',
+        default_value = "0.0625x,0.125x,0.25x,0.5x,1x,2x,4x,8x,16x"
+    )]
+    pub(crate) rates: Vec<ReplayRate>,
+
+    /// Which policies, separated by commas
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "refrain,clairvoyant,informed,lambdacrawl,importance,nutch,stormcrawler,norconex,uniform"
+    )]
+    pub(crate) policy: Vec<String>,
+
+    /// The policy that the others are compared with
+    #[arg(long, value_name = "NAME", default_value = "refrain")]
+    pub(crate) against: String,
+
+    /// Which kinds of signals, separated by commas; or none
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "all")]
+    pub(crate) signals: Vec<String>,
+
+    /// From when on, in seconds since 1970 or as a date
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) from: Option<Time>,
+
+    /// Until when
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) to: Option<Time>,
+
+    /// Fetches say when the page was last changed
+    #[arg(long)]
+    pub(crate) dated: bool,
+
+    /// Draw the curves
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -71,12 +71,17 @@ impl FromStr for Policy {
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = NAMES.iter().find(|(_, policy)| policy() == *self);
-        f.write_str(named.map_or("?", |(name, _)| name))
+        f.write_str(self.name())
     }
 }
 
 impl Policy {
+    /// Its name; "another" for what has none.
+    pub fn name(&self) -> &'static str {
+        let named = NAMES.iter().find(|(_, policy)| policy() == *self);
+        named.map_or("another", |(name, _)| name)
+    }
+
     /// Whether it knows what only a recorded history can tell.
     pub fn needs_history(&self) -> bool {
         matches!(self, Self::Informed | Self::Clairvoyant)

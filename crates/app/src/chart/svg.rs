@@ -48,6 +48,8 @@ pub(crate) enum XAxis {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum YAxis {
     Share,
+    /// From here to 1.
+    ShareFrom(f64),
     Logarithmic,
 }
 
@@ -90,6 +92,10 @@ impl SvgChart<'_> {
             YAxis::Share => {
                 let chart = builder.build_cartesian_2d(x, Shares(0.0..1.0))?;
                 self.fill(chart, 0.0..1.0)
+            }
+            YAxis::ShareFrom(low) => {
+                let chart = builder.build_cartesian_2d(x, Shares(low..1.0))?;
+                self.fill(chart, low..1.0)
             }
             YAxis::Logarithmic => {
                 let (low, high) = spread(self.series.iter().flat_map(|s| &s.points).map(|(_, y)| *y));

@@ -2,6 +2,7 @@
 
 mod replay;
 mod simulate;
+mod sweep;
 
 use refrain_lab::Policy;
 
@@ -12,6 +13,7 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
     match &args.command {
         LabCommand::Simulate(args) => simulate::run(args),
         LabCommand::Replay(args) => replay::run(args),
+        LabCommand::Sweep(args) => sweep::run(args),
     }
 }
 

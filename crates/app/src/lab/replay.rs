@@ -28,10 +28,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     }
     let NamedTrace { ids, trace } = NamedTrace::read(&args.trace)?;
     let trace = chosen(&trace, &args.signals, args.from, args.to)?;
-    let rate = match args.rate {
-        ReplayRate::PerDay(fetches) => fetches / DAY,
-        ReplayRate::Times(times) => times * trace.change_rate(),
-    };
+    let rate = args.rate.per_day(&trace) / DAY;
     let setting = Setting { rate, dated: args.dated, own_pace: args.own_pace, delay: Span::ZERO };
     let steps = Progress::steps("replaying", policies.len() as u64);
     let lines: Result<Vec<Line>, SimulationError> = policies
@@ -82,6 +79,29 @@ pub(super) fn chosen(
             Ok(trace.with_kinds(|kind| kinds.iter().any(|wanted| wanted == kind)))
         }
     }
+}
+
+impl ReplayRate {
+    /// Fetches per day, in this trace.
+    pub(super) fn per_day(self, trace: &Trace) -> f64 {
+        match self {
+            Self::PerDay(fetches) => fetches,
+            Self::Times(times) => times * trace.change_rate() * DAY,
+        }
+    }
+}
+
+/// A trace in half a line.
+pub(super) fn introduce(out: &mut dyn Write, trace: &Trace) -> io::Result<()> {
+    write!(
+        out,
+        "{} over {} days: {} changes ({} a day), {}",
+        counted(trace.pages.len(), "page"),
+        short(trace.seconds() / DAY),
+        grouped(trace.changes()),
+        short(trace.change_rate() * DAY),
+        counted(trace.announcements.len(), "signal"),
+    )
 }
 
 /// What came of one policy.
@@ -136,16 +156,8 @@ fn write_json(out: &mut dyn Write, lines: &[Line], trace: &Trace, rate: f64) -> 
 }
 
 fn write_table(out: &mut dyn Write, lines: &[Line], trace: &Trace, rate: f64) -> io::Result<()> {
-    writeln!(
-        out,
-        "{} over {} days: {} changes ({} a day), {}; {} fetches a day\n",
-        counted(trace.pages.len(), "page"),
-        short(trace.seconds() / DAY),
-        grouped(trace.changes()),
-        short(trace.change_rate() * DAY),
-        counted(trace.announcements.len(), "signal"),
-        short(rate * DAY),
-    )?;
+    introduce(out, trace)?;
+    writeln!(out, "; {} fetches a day\n", short(rate * DAY))?;
     writeln!(
         out,
         "  {:<16} {:>9} {:>7} {:>10} {:>10} {:>10} {:>8} {:>8}",

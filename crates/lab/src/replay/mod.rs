@@ -11,6 +11,7 @@ mod own_pace;
 mod planned;
 mod replayed;
 mod score;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ use drive::Drive;
 use estimated::Estimated;
 use planned::Planned;
 pub use score::Score;
+pub use sweep::{Curve, Needed};
 
 /// How a trace is crawled.
 #[derive(Clone, Copy, Debug, PartialEq)]
