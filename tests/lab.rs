@@ -297,3 +297,109 @@ fn a_sweep_says_what_the_others_need() {
         &["there is one budget; expected --rates with two or more"],
     );
 }
+
+/// A made-up history is a history: it can be crawled, and says what it was made of.
+#[test]
+fn histories_can_be_made_up() {
+    let folder = Folder::new();
+    let world = folder.path("world");
+    let invent = |more: &[&str]| {
+        let args = ["lab", "invent", "--out", text(&world), "--pages", "60", "--days", "100"];
+        refrain(&[&args[..], more].concat())
+    };
+    let said =
+        stdout(&invent(&["--daily", "0.9", "--weekly", "0.5", "--drift", "30", "--delay", "uniform(0,6)"]));
+    assert!(said.starts_with("60 pages over 100 days"), "{said}");
+    let found =
+        json(&refrain(&["lab", "replay", "--trace", text(&world), "--policy", "refrain,uniform", "--json"]));
+    let freshness = |at: usize| found["policies"][at]["freshness"].as_f64().unwrap();
+    assert!(freshness(0) > freshness(1) + 0.05, "{found}");
+    let pages = |name: &str| std::fs::read(world.join(name)).unwrap();
+    let before = (pages("pages.csv"), pages("signals.csv"));
+    invent(&["--daily", "0.9", "--weekly", "0.5", "--drift", "30", "--delay", "uniform(0,6)"]);
+    assert_eq!(before, (pages("pages.csv"), pages("signals.csv")));
+    complains(&invent(&["--daily", "2"]), &["--daily is 2; expected a number from 0 to 1"]);
+    complains(&invent(&["--change-rate", "zipf"]), &["'zipf' is no distribution"]);
+    complains(&invent(&["--change-rate", "1e9"]), &["expected at most 50000000"]);
+    complains(&invent(&["--recall", "2"]), &["recall is 2; expected a number from 0 to 1"]);
+}
+
+/// What a crawler logged is crawled again; what was fetched in a replay is such a log.
+#[test]
+fn a_crawl_can_be_crawled_again() {
+    let folder = Folder::new();
+    let log = folder.file(
+        "log.csv",
+        "time,page_id,changed,importance,host\n1000,a,0,3,x\n1000,\"b,c\",0,1,y\n5000,a,1,3,x\n9000,a,0,3,x\n9500,\"b,c\",1,,y\n9600,d,0,1,y\n",
+    );
+    let mine = folder.path("mine");
+    let said = stdout(&refrain(&["lab", "import", "--crawl-log", text(&log), "--out", text(&mine)]));
+    assert!(
+        said.starts_with("2 pages over ") && said.contains("1 page fetched only once left out"),
+        "{said}"
+    );
+    let found = json(&refrain(&[
+        "lab",
+        "replay",
+        "--trace",
+        text(&mine),
+        "--policy",
+        "refrain",
+        "--rate",
+        "40",
+        "--json",
+    ]));
+    assert_eq!((&found["pages"], &found["changes"]), (&2.into(), &2.into()));
+    let rates = folder.path("mine/rates.csv");
+    assert!(stdout(&refrain(&["optimum", "--pages", text(&rates), "--rate", "5"])).contains("fresh"));
+    for (wrong, sentence) in [
+        ("time,page_id,changed\n5,a,0\n4,a,1\n", "line 3, column time: is before that of the line before"),
+        ("time,page_id,changed\n5,a,maybe\n", "'maybe' is not 0 or 1"),
+        ("time,page_id,changed\n5,a,0\n6,a,0\n", "no page was fetched twice and had changed"),
+    ] {
+        let log = folder.file("wrong.csv", wrong);
+        complains(&refrain(&["lab", "import", "--crawl-log", text(&log), "--out", text(&mine)]), &[sentence]);
+    }
+}
+
+/// The Bing dataset's files, a handful of lines of our own.
+#[test]
+fn the_bing_dataset_can_be_read() {
+    let files = [
+        ("host_hostid_isconstrained.txt", "a.example\t0\t1\nb.example\t1\t0\n"),
+        (
+            "url_urlid_hostid.txt",
+            "http://a.example/\t10\t0\nhttp://a.example/x,y\t11\t0\nhttp://b.example/\t12\t1\n",
+        ),
+        ("urlid_imp.txt", "10\t0.5\n11\t0.25\n12\t0.125\n"),
+        ("urlid_offset_history.txt", "10\t[[1.0, 1], [2.5, 0], [0.5, 1]]\n11\t[[3, 0]]\n12\t2\t[[1, 1]]\n"),
+        ("urlid_chrate_compl_obs_hist.txt", "10\t0.75\n"),
+    ];
+    let folder = Folder::new();
+    for (name, content) in files {
+        folder.file(name, content);
+    }
+    let out = folder.path("out");
+    let import = || refrain(&["lab", "import", "--bing", text(&folder.path("")), "--out", text(&out)]);
+    let said = stdout(&import());
+    assert!(
+        said.contains("3 pages") && said.contains("5 fetches") && said.contains("1 of 2 hosts"),
+        "{said}"
+    );
+    let rates = std::fs::read_to_string(out.join("rates.csv")).unwrap();
+    assert!(rates.contains("\nhttp://a.example/,0.75,0.5,a.example\n\"http://a.example/x,y\","), "{rates}");
+    let changes = std::fs::read_to_string(out.join("changes.csv")).unwrap();
+    assert_eq!(changes.lines().count(), 4);
+    for (name, wrong, sentence) in [
+        ("urlid_offset_history.txt", "10\t[[1.0, 2]]\n", "line 1: [1, 2] in a history; expected [[days"),
+        ("urlid_offset_history.txt", "10\t[[1.0\n", "line 1: no history; expected"),
+        ("urlid_imp.txt", "10\t0.5\n99\t1\n", "line 2: there is no URL 99"),
+        ("urlid_imp.txt", "10\n", "line 1: 1 fields; expected 2, separated by tabs"),
+        ("url_urlid_hostid.txt", "u\t1\t7\n", "there is no host 7"),
+    ] {
+        let right = files.iter().find(|(file, _)| *file == name).unwrap().1;
+        folder.file(name, wrong);
+        complains(&import(), &[name, sentence]);
+        folder.file(name, right);
+    }
+}

@@ -356,6 +356,10 @@ pub(crate) enum LabCommand {
     Replay(ReplayArgs),
     /// Freshness against budget on a recorded history, and the fetches that others need for the same
     Sweep(SweepArgs),
+    /// Make up a history: hosts, signals that are late, rates that drift, days and nights
+    Invent(InventArgs),
+    /// What a crawler logged, or the Bing freshness dataset, as a trace
+    Import(ImportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -409,6 +413,14 @@ pub(crate) struct SimulateArgs {
     /// How long it goes, in units of time
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) horizon: f64,
+
+    /// Another budget later: fetches per unit of time. The baseline is that of this one
+    #[arg(long, value_name = "R", value_parser = positive, requires = "then_at")]
+    pub(crate) then_rate: Option<f64>,
+
+    /// When the budget changes, in units of time
+    #[arg(long, value_name = "T", value_parser = positive, requires = "then_rate")]
+    pub(crate) then_at: Option<f64>,
 
     /// Score only from here on, in units of time
     #[arg(long, value_name = "T", value_parser = positive)]
@@ -489,6 +501,14 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) own_pace: bool,
 
+    /// For greedy-ncis-d: signals so soon after a fetch do not count
+    #[arg(long, value_name = "TIME", value_parser = units::some_span)]
+    pub(crate) delay: Option<Span>,
+
+    /// No page waits longer than this for a fetch, if the budget allows; what that costs is the difference
+    #[arg(long, value_name = "TIME", value_parser = units::some_span)]
+    pub(crate) floor: Option<Span>,
+
     /// Write what the policy fetches as CSV: time, `page_id`
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
@@ -556,6 +576,105 @@ pub(crate) struct SweepArgs {
     /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes pages.csv, changes.csv and signals.csv, a trace for refrain lab replay and sweep. It starts on a Monday. Rates are per day.
+Distributions: a number, uniform(LOW,HIGH), log-uniform(LOW,HIGH), beta(A,B), gamma(SHAPE,RATE), pareto(LEAST,EXPONENT)
+
+Examples:
+  refrain lab invent --out world --pages 1000 --days 365
+  refrain lab invent --out world --pages 1000 --days 365 --daily 0.9 --weekly 0.9 --drift 90 --delay 'uniform(0,6)'")]
+pub(crate) struct InventArgs {
+    /// The directory to write
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+
+    /// How many pages
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) pages: usize,
+
+    /// How many days
+    #[arg(long, value_name = "DAYS", default_value_t = 365.0, value_parser = positive)]
+    pub(crate) days: f64,
+
+    /// Changes per day
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "gamma(0.3,6)")]
+    pub(crate) change_rate: Numbers,
+
+    /// How much pages matter
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "pareto(1,1.1)")]
+    pub(crate) importance: Numbers,
+
+    /// The share of changes that signals announce
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "beta(2,1)")]
+    pub(crate) recall: Numbers,
+
+    /// False signals per day
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "gamma(0.3,15)")]
+    pub(crate) false_rate: Numbers,
+
+    /// How late signals come, in hours
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "0")]
+    pub(crate) delay: Numbers,
+
+    /// On how many hosts: the k-th has a share of about 1/k
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) hosts: u32,
+
+    /// Change rates of a host's pages are multiplied by one number
+    #[arg(long, value_name = "DISTRIBUTION", default_value = "1")]
+    pub(crate) host_factor: Numbers,
+
+    /// How many days a page lives [default: all of them]
+    #[arg(long, value_name = "DISTRIBUTION")]
+    pub(crate) life: Option<Numbers>,
+
+    /// How much changes follow the hour, from 0 (not at all) to 1 (none at midnight)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) daily: f64,
+
+    /// How much changes follow the day of the week, from 0 (not at all) to 1 (none on weekends)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) weekly: f64,
+
+    /// After about so many days a page changes at another rate [default: never]
+    #[arg(long, value_name = "DAYS", value_parser = positive)]
+    pub(crate) drift: Option<f64>,
+
+    /// Where chance starts from
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes a trace (pages.csv, changes.csv) for refrain lab replay and sweep, and rates.csv for refrain optimum and lab simulate. Between
+two fetches that differ one change is put at a moment by chance: nobody knows better.
+  crawl log: time, page_id, changed [, importance, host], in the order of time
+  Bing:      a directory with url_urlid_hostid.txt, host_hostid_isconstrained.txt, urlid_imp.txt, urlid_offset_history.txt and
+             urlid_chrate_compl_obs_hist.txt
+
+Examples:
+  refrain lab import --crawl-log log.csv.gz --out mine
+  refrain lab import --bing dataset --out bing")]
+pub(crate) struct ImportArgs {
+    /// What a crawler fetched, and what it saw
+    #[arg(long, value_name = "FILE", required_unless_present = "bing", conflicts_with = "bing")]
+    pub(crate) crawl_log: Option<PathBuf>,
+
+    /// The directory of the Bing freshness dataset
+    #[arg(long, value_name = "DIR")]
+    pub(crate) bing: Option<PathBuf>,
+
+    /// The directory to write
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+
+    /// Where chance starts from
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// A budget for a trace.

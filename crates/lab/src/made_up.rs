@@ -61,7 +61,8 @@ impl FromStr for Numbers {
 }
 
 impl Numbers {
-    fn draw(self, random: &mut ChaCha8Rng) -> f64 {
+    /// One number.
+    pub fn draw(self, random: &mut ChaCha8Rng) -> f64 {
         let share = |random: &mut ChaCha8Rng| random.random::<f64>();
         match self {
             Self::Constant(number) => number,

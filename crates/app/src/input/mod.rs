@@ -3,7 +3,9 @@
 //! Everything is bounded but the number of rows, and every complaint names file, line, column and what was expected.
 
 mod ahead;
+mod bing;
 mod clicks;
+mod crawl_log;
 mod hubs;
 mod ids;
 mod intervals;
@@ -15,7 +17,9 @@ mod source;
 mod table;
 mod trace;
 
+pub(crate) use bing::Bing;
 pub(crate) use clicks::read_clicks;
+pub(crate) use crawl_log::CrawlLog;
 pub(crate) use hubs::Hubs;
 pub(crate) use ids::Ids;
 pub(crate) use intervals::{Intervals, PageIntervals};

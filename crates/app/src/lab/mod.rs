@@ -1,8 +1,11 @@
 //! `refrain lab`: policies under a virtual clock.
 
+mod import;
+mod invent;
 mod replay;
 mod simulate;
 mod sweep;
+mod written;
 
 use refrain_lab::Policy;
 
@@ -14,6 +17,8 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
         LabCommand::Simulate(args) => simulate::run(args),
         LabCommand::Replay(args) => replay::run(args),
         LabCommand::Sweep(args) => sweep::run(args),
+        LabCommand::Invent(args) => invent::run(args),
+        LabCommand::Import(args) => import::run(args),
     }
 }
 

@@ -29,7 +29,13 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let NamedTrace { ids, trace } = NamedTrace::read(&args.trace)?;
     let trace = chosen(&trace, &args.signals, args.from, args.to)?;
     let rate = args.rate.per_day(&trace) / DAY;
-    let setting = Setting { rate, dated: args.dated, own_pace: args.own_pace, delay: Span::ZERO };
+    let setting = Setting {
+        rate,
+        dated: args.dated,
+        own_pace: args.own_pace,
+        floor: args.floor,
+        delay: args.delay.unwrap_or(Span::ZERO),
+    };
     let steps = Progress::steps("replaying", policies.len() as u64);
     let lines: Result<Vec<Line>, SimulationError> = policies
         .par_iter()

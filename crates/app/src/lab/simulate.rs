@@ -30,6 +30,10 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let setting = Setting {
         rate: args.rate / unit,
         horizon: span(args.horizon * unit, "--horizon")?,
+        then: match (args.then_rate, args.then_at) {
+            (Some(rate), Some(at)) => Some((span(at * unit, "--then-at")?, rate / unit)),
+            _ => None,
+        },
         from: span(args.from.unwrap_or(0.0) * unit, "--from")?,
         delay: span(args.delay.unwrap_or(0.0) * unit, "--delay")?,
         seed: args.seed,

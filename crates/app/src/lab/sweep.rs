@@ -67,7 +67,8 @@ fn crawl(trace: &Trace, policies: &[Policy], rates: &[f64], dated: bool) -> Resu
         // The longest first, so that none is left alone at the end.
         .rev()
         .map(|(policy, rate)| {
-            let setting = Setting { rate: rate / DAY, dated, own_pace: false, delay: Span::ZERO };
+            let setting =
+                Setting { rate: rate / DAY, dated, own_pace: false, floor: None, delay: Span::ZERO };
             let fetches = replay::fetches(*policy, trace, &setting)?;
             steps.step();
             Ok(Score::of(trace, &fetches))

@@ -1,7 +1,7 @@
 //! The frontier in a recorded history.
 
 use refrain_core::estimate::Answer;
-use refrain_core::frontier::{Frontier, HostId, Manners, Outcome, PageId};
+use refrain_core::frontier::{AgeLimits, Frontier, HostId, Manners, Outcome, PageId};
 use refrain_core::page::BeliefError;
 use refrain_core::time::{Span, Time};
 
@@ -17,6 +17,8 @@ pub(super) struct Drive<'a> {
     pub(super) period: f64,
     /// Whether a fetch says when the page was last changed.
     pub(super) dated: bool,
+    /// No page waits longer than this.
+    pub(super) floor: Option<Span>,
 }
 
 /// The world as it is, and the frontier that does not know it.
@@ -24,6 +26,7 @@ struct World<'a, M: Replayed, F> {
     trace: &'a Trace,
     frontier: Frontier<M>,
     make: F,
+    floor: Option<Span>,
     /// Pages by place, while they are there.
     ids: Vec<Option<PageId>>,
     /// Places by the frontier's own numbers.
@@ -51,6 +54,7 @@ impl Drive<'_> {
             trace,
             frontier,
             make,
+            floor: self.floor,
             ids: vec![None; trace.pages.len()],
             places: Vec::new(),
             hosts: Vec::new(),
@@ -93,6 +97,9 @@ where
                 let host = self.host(now, page.source, page.group)?;
                 let page = (self.make)(self.frontier.model_mut(), host, page)?;
                 let id = self.frontier.insert(now, page, host, now)?;
+                if let Some(floor) = self.floor {
+                    self.frontier.limit_age(now, id, AgeLimits { most: floor, ..AgeLimits::default() })?;
+                }
                 let index = id.index() as usize;
                 if index >= self.places.len() {
                     self.places.resize(index + 1, u32::MAX);

@@ -41,6 +41,8 @@ pub struct Setting {
     pub dated: bool,
     /// Whether policies that have intervals of their own keep to those, whatever that costs.
     pub own_pace: bool,
+    /// No page waits longer than this for a fetch, if the budget allows.
+    pub floor: Option<Span>,
     /// For the delay-aware policy: signals so soon after a fetch do not count.
     pub delay: Span,
 }
@@ -61,7 +63,7 @@ pub fn fetches(
         ignore_signals_within: if policy == Policy::Delayed { setting.delay } else { Span::ZERO },
         ..Settings::default()
     };
-    let mut drive = Drive { trace, period: 1.0 / setting.rate, dated: setting.dated };
+    let mut drive = Drive { trace, period: 1.0 / setting.rate, dated: setting.dated, floor: setting.floor };
     match policy {
         Policy::Value(function) => estimated(&drive, Known::new(function), rate, settings),
         Policy::Delayed => estimated(&drive, Known::new(ValueFunction::GreedyNcis), rate, settings),

@@ -29,7 +29,7 @@ fn trace(pages: Vec<TracePage>, outages: &[(u64, u64)]) -> Trace {
 }
 
 fn crawl(policy: Policy, trace: &Trace, rate: f64) -> Vec<(Time, u32)> {
-    let setting = Setting { rate, dated: false, own_pace: false, delay: Span::ZERO };
+    let setting = Setting { rate, dated: false, own_pace: false, floor: None, delay: Span::ZERO };
     fetches(policy, trace, &setting).unwrap()
 }
 
@@ -165,7 +165,7 @@ fn refrain_learns_to_listen() {
 fn rules_may_keep_their_own_pace() {
     let day = 86_400;
     let one = trace(vec![page(0, 1.0, (0, 10 * day), &[day / 2])], &[]);
-    let setting = Setting { rate: 1e-9, dated: false, own_pace: true, delay: Span::ZERO };
+    let setting = Setting { rate: 1e-9, dated: false, own_pace: true, floor: None, delay: Span::ZERO };
     let daily = fetches(Policy::Rule(Rule::Every(Span::from_whole_secs(day))), &one, &setting).unwrap();
     assert_eq!(daily.len(), 9, "{daily:?}");
 }

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use refrain_core::estimate::Answer;
-use refrain_core::frontier::{Frontier, Manners, Model, Outcome, PageId};
+use refrain_core::frontier::{Budget, Frontier, Manners, Model, Outcome, PageId};
 use refrain_core::page::Belief;
 use refrain_core::time::Time;
 
@@ -50,8 +50,17 @@ impl Drive<'_> {
         let mut signals = self.signals.peekable();
         let end = Time::ZERO + self.setting.horizon;
         let (mut fetches, mut worth) = (0u64, 0.0);
+        let mut then = self.setting.then.map(|(after, rate)| (Time::ZERO + after, Budget::Rate(rate)));
         loop {
             let wake = frontier.next_wakeup().filter(|wake| *wake <= end);
+            if let Some((at, budget)) = then
+                && wake.is_none_or(|wake| wake > at)
+                && signals.peek().is_none_or(|(time, _)| *time > at)
+            {
+                frontier.set_budget(at, budget)?;
+                then = None;
+                continue;
+            }
             // A signal may make someone due before.
             if let Some((time, page)) = signals.next_if(|(time, _)| *time <= wake.unwrap_or(end)) {
                 frontier.signal(time, ids[page as usize])?;

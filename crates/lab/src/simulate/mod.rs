@@ -31,6 +31,8 @@ pub struct Setting {
     pub rate: f64,
     /// How long it goes.
     pub horizon: Span,
+    /// From a moment on, another budget: fetches per second.
+    pub then: Option<(Span, f64)>,
     /// Copies are scored from here on.
     pub from: Span,
     /// For the delay-aware policy: signals so soon after a fetch do not count.
@@ -51,6 +53,9 @@ pub enum SimulationError {
     /// Nobody asks for any page.
     #[error("no page has an importance greater than 0; expected at least one")]
     Unimportant,
+    /// A plan is made for one budget.
+    #[error("lds is planned for one budget; expected another policy where the budget changes")]
+    PlannedOnce,
     /// Changes are not drawn here, so that nobody can know them.
     #[error("clairvoyant is for lab replay: only a recorded history has a future that can be known")]
     NoFuture,
@@ -95,6 +100,7 @@ pub fn run(
             let frontier = Frontier::new(Rules::new(rule), rate, settings, Time::ZERO)?;
             drive.run(frontier, |rules: &Rules, page| rules.page(page.importance() as f32), picked)
         }
+        Policy::LowDiscrepancy if setting.then.is_some() => Err(SimulationError::PlannedOnce),
         Policy::LowDiscrepancy => {
             let rates = optimal_rates(pages, setting.rate)?;
             let total: f64 = rates.iter().sum();
@@ -188,7 +194,7 @@ pub fn repeat(
                     run
                 })
                 .collect();
-            Ok((baseline(&pages, setting.rate)?, runs?))
+            Ok((baseline(&pages, setting.then.map_or(setting.rate, |(_, rate)| rate))?, runs?))
         })
         .collect();
     let instances = instances?;

@@ -6,7 +6,8 @@ use crate::made_up::MadeUp;
 const GOLDEN: &str = include_str!("../../../core/tests/data/policies_small.json");
 
 fn setting(rate: f64, horizon: f64) -> Setting {
-    Setting { rate, horizon: Span::from_secs(horizon), from: Span::ZERO, delay: Span::ZERO, seed: 1 }
+    let horizon = Span::from_secs(horizon);
+    Setting { rate, horizon, then: None, from: Span::ZERO, delay: Span::ZERO, seed: 1 }
 }
 
 fn golden_pages(golden: &Value) -> Vec<Belief> {
@@ -134,4 +135,25 @@ fn everyone_runs() {
         run(Policy::Refrain, &[Belief::new(1.0, 0.0).unwrap()], None, &setting(1.0, 9.0), |_, _| {}),
         Err(SimulationError::Unimportant)
     );
+}
+
+/// Half the budget, or twice: ten units of time later the copies are as fresh as the new optimum.
+#[test]
+fn a_new_budget_is_soon_spent_as_it_should_be() {
+    for then in [50.0, 200.0] {
+        let setting = Setting {
+            then: Some((Span::from_whole_secs(100), then)),
+            from: Span::from_whole_secs(110),
+            ..setting(100.0, 300.0)
+        };
+        let instance = |seed| MadeUp::paper(500).draw(seed).map_err(SimulationError::Page);
+        let found =
+            repeat(&[Policy::Value(ValueFunction::Greedy)], 4, instance, None, &setting, || {}).unwrap();
+        let (difference, error) = found[0].difference();
+        assert!(difference.abs() < 0.002, "{then}: {difference} {error}");
+        assert!((found[0].runs[0].fetches as f64 - (10_000.0 + 200.0 * then)).abs() < 3.0);
+    }
+    let setting = Setting { then: Some((Span::from_whole_secs(1), 2.0)), ..setting(1.0, 9.0) };
+    let planned = run(Policy::LowDiscrepancy, &[Belief::new(1.0, 1.0).unwrap()], None, &setting, |_, _| {});
+    assert_eq!(planned, Err(SimulationError::PlannedOnce));
 }

@@ -1,10 +1,14 @@
 //! A recorded history: pages that appear and vanish, when they changed, what announced it, and when nobody was looking.
 
 mod clock;
+mod invent;
+mod looks;
 
 use refrain_core::time::{Span, Time};
 
 pub use clock::Clock;
+pub use invent::{NoWorld, World};
+pub use looks::{LookedAt, from_looks};
 
 /// A page of a trace.
 #[derive(Clone, Debug, PartialEq)]
