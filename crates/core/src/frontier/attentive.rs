@@ -172,6 +172,25 @@ impl AttentivePage {
     }
 }
 
+/// Signals of this precision say little about how often a page changes; at twice that, hardly less than good ones.
+const TELLING: f64 = 1.0 / 16.0;
+
+/// A quality whose change rate, as far as its signals mean nothing, is that of the changes alone: where there are hundreds of signals
+/// per change, the smallest mistake about what each is worth would outweigh what fetches saw.
+fn in_keeping(found: &Quality, change_rate: f64) -> Quality {
+    let (all, signals) = (found.change_rate(), found.signal_rate());
+    if !(all > 0.0 && signals > 0.0) {
+        return *found;
+    }
+    let factor = (change_rate / all).powf((1.0 - found.precision()).powf(1.0 / TELLING));
+    let announced = found.announced_rate() * factor;
+    if announced >= 0.999 * signals {
+        return *found;
+    }
+    let nats = -(-announced / signals).ln_1p();
+    Quality::new(found.alpha() * factor, nats, signals).unwrap_or(*found)
+}
+
 /// Learns from every fetch what changes and what signals are worth.
 #[derive(Clone, Debug, Default)]
 pub struct Attentive {
@@ -232,6 +251,7 @@ impl Attentive {
         } else {
             None
         };
+        let quality = quality.map(|found| in_keeping(&found, belief.mean()));
         let (alpha, nats, rate) = quality
             .map_or((belief.mean(), 0.0, 0.0), |found| (found.alpha(), found.nats(), found.signal_rate()));
         page.shape = (belief.shape() as f32).max(1e-3);
