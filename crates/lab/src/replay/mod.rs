@@ -96,8 +96,10 @@ pub fn fetches(
         }
         Policy::Clairvoyant => {
             let seconds = 1.0 / setting.rate;
-            let count = (trace.seconds() / seconds) as u64;
-            Ok(clairvoyant::fetches(trace, (1..=count).map(|slot| drive::slot_at(start, seconds, slot))))
+            let count = (trace.seconds() / seconds) as usize;
+            let slots: Vec<Time> =
+                (0..count).map(|slot| drive::slot_at(start, seconds, slot as u64 + 1)).collect();
+            Ok(clairvoyant::fetches(trace, &slots))
         }
     }
 }
