@@ -61,7 +61,7 @@ impl FromStr for Numbers {
 }
 
 impl Numbers {
-    fn draw(self, random: &mut ChaCha8Rng) -> f64 {
+    pub(crate) fn draw(self, random: &mut ChaCha8Rng) -> f64 {
         let share = |random: &mut ChaCha8Rng| random.random::<f64>();
         match self {
             Self::Constant(number) => number,

@@ -1,5 +1,6 @@
 //! `refrain lab`: policies under a virtual clock.
 
+mod discover;
 mod replay;
 mod simulate;
 
@@ -12,6 +13,7 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
     match &args.command {
         LabCommand::Simulate(args) => simulate::run(args),
         LabCommand::Replay(args) => replay::run(args),
+        LabCommand::Discover(args) => discover::run(args),
     }
 }
 
