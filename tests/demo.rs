@@ -38,8 +38,9 @@ fn six_decimals(line: &str) -> String {
 fn the_documentation_shows_what_is_printed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut shown = 0;
-    for document in ["README.md", "docs/optimum.md", "docs/estimate.md", "docs/plan.md", "docs/lab.md"] {
-        let text = std::fs::read_to_string(root.join(document)).unwrap();
+    let guides = ["optimum", "estimate", "plan", "lab", "discover"].map(|guide| format!("docs/{guide}.md"));
+    for document in std::iter::once("README.md".to_owned()).chain(guides) {
+        let text = std::fs::read_to_string(root.join(&document)).unwrap();
         for block in text.split("```console\n$ refrain ").skip(1) {
             let mut lines = block.lines();
             let typed: Vec<&str> = lines.next().unwrap().split(' ').collect();

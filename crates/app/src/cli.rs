@@ -1,5 +1,7 @@
 //! The command line as it is typed. What it means is decided where it is used.
 
+mod discover;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,6 +11,7 @@ use refrain_core::time::{Span, Time};
 use refrain_lab::made_up::Numbers;
 
 use crate::units;
+pub(crate) use discover::{DiscoverArgs, HubRate};
 
 /// A web crawler that knows when to come back to a page, and when to hold back.
 #[derive(Debug, Parser)]
@@ -360,6 +363,8 @@ pub(crate) enum LabCommand {
     Invent(InventArgs),
     /// What a crawler logged, or the Bing freshness dataset, as a trace
     Import(ImportArgs),
+    /// Hubs that show links to short-lived pages: which to visit, what to fetch
+    Discover(DiscoverArgs),
 }
 
 #[derive(Debug, Args)]

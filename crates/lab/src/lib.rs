@@ -4,7 +4,9 @@
 //! - [`made_up`]: pages drawn from distributions
 //! - [`simulate`]: pages whose parameters are known, with signals from a file or by chance
 //! - [`trace`], [`replay`]: recorded histories, of which a policy sees what a crawler sees
+//! - [`discover`]: hubs that show links to short-lived pages, by chance or as recorded
 
+pub mod discover;
 pub mod made_up;
 mod policy;
 pub mod replay;

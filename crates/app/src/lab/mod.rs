@@ -1,5 +1,6 @@
 //! `refrain lab`: policies under a virtual clock.
 
+mod discover;
 mod import;
 mod invent;
 mod replay;
@@ -19,6 +20,7 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
         LabCommand::Sweep(args) => sweep::run(args),
         LabCommand::Invent(args) => invent::run(args),
         LabCommand::Import(args) => import::run(args),
+        LabCommand::Discover(args) => discover::run(args),
     }
 }
 

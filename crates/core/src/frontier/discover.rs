@@ -2,7 +2,7 @@
 
 use super::hubs::{self, Discovery, Found, HUB_FIRST, HubState};
 use super::record::Status;
-use super::{Frontier, FrontierError, Model, PageId};
+use super::{Frontier, FrontierError, Model, PRICE_SHARE, PageId};
 use crate::estimate::interest::clicks::Interest;
 use crate::page::SinceFetch;
 use crate::time::{Span, Time};
@@ -72,7 +72,22 @@ impl<M: Model> Frontier<M> {
         Ok(self.hubs.get(&self.known(page)?))
     }
 
-    /// What links of a hub are worth, learned anew. Nothing happens if the page is no hub.
+    /// How many new links per second to expect of a hub until its own visits tell, learned anew from others. Nothing happens if
+    /// the page is no hub.
+    ///
+    /// # Errors
+    /// If the page is unknown, the number is none, or time went backwards.
+    pub fn expect_links(&mut self, now: Time, page: PageId, link_rate: f64) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        if let Some(hub) = self.hubs.get_mut(&index) {
+            hub.expect(link_rate)?;
+            self.reenter(index);
+        }
+        Ok(())
+    }
+
+    /// What links of a hub, or a page that was never fetched, are worth, learned anew. Nothing happens to other pages.
     ///
     /// # Errors
     /// If the page is unknown, the numbers are none, or time went backwards.
@@ -82,6 +97,10 @@ impl<M: Model> Frontier<M> {
         if let Some(hub) = self.hubs.get_mut(&index) {
             hub.set_interest(interest)?;
             self.reenter(index);
+        }
+        if self.finds.contains(index) {
+            HubState::new(0.0, interest)?;
+            self.finds.set_interest(index, interest);
         }
         Ok(())
     }
@@ -107,7 +126,7 @@ impl<M: Model> Frontier<M> {
         }
         self.value_hubs_anew();
         let policy = self.settings.discovery;
-        let known = self.best();
+        let mut known = self.best();
         let hosts = &self.hosts;
         let now = self.now;
         let mut parked = Vec::new();
@@ -115,6 +134,10 @@ impl<M: Model> Frontier<M> {
         let new = self.finds.best(now, policy, ready, |host| parked.push(host));
         for host in parked {
             self.watch_door(host);
+        }
+        let anything = [known, new].into_iter().flatten().any(|(_, value)| value > 0.0);
+        if policy == Discovery::OneCurrency && !anything && self.lower_hub_price() {
+            known = self.best();
         }
         let hub_is_due = known.is_some_and(|(_, value)| value >= HUB_FIRST);
         match policy {
@@ -157,6 +180,29 @@ impl<M: Model> Frontier<M> {
         }
     }
 
+    /// A fetch was worth this. What was found is fetched at once while it is worth more than the price, and says nothing about it; all
+    /// others are fetched when they have come to be worth it.
+    pub(super) fn weigh(&mut self, index: u32, value: f64) {
+        if self.margin > 0.0 && value > self.margin && self.finds.contains(index) {
+            return;
+        }
+        let share = if self.margin > 0.0 { PRICE_SHARE } else { 1.0 };
+        self.margin += share * (value - self.margin);
+    }
+
+    /// A price at which no hub's links are worth their fetches is too high while there is nothing else to do. Whether it was.
+    fn lower_hub_price(&mut self) -> bool {
+        let hubs = self.hubs.values().filter(|hub| hub.link_rate() > 0.0);
+        let most = hubs.map(|hub| hub.interest().profit).fold(0.0, f64::max);
+        let price = (0.5 * most).max(self.pace.budget().price());
+        if self.hub_price < most || price >= most {
+            return false;
+        }
+        (self.margin, self.hub_price) = (price, price);
+        self.reenter_hubs();
+        true
+    }
+
     /// Hubs see the price, and their plan, from time to time only: in between their values just grow.
     fn value_hubs_anew(&mut self) {
         if self.hubs.is_empty() {
@@ -169,9 +215,10 @@ impl<M: Model> Frontier<M> {
             hubs::plan(&mut all, policy, self.pace.budget().rate());
             self.reenter_hubs();
         }
-        let moved = (self.price - self.hub_price).abs() > PRICE_MOVED * self.hub_price;
+        let price = self.margin.max(self.pace.budget().price());
+        let moved = (price - self.hub_price).abs() > PRICE_MOVED * self.hub_price;
         if policy == Discovery::OneCurrency && moved {
-            self.hub_price = self.price;
+            self.hub_price = price;
             self.reenter_hubs();
         }
     }

@@ -139,8 +139,17 @@ impl<M: Model> View<'_, M> {
         }
     }
 
-    /// A moment not after the one at which a hub reaches a level: twice as far, until it is too far, then halved.
+    /// A moment not after the one at which a hub reaches a level: as it follows where the page itself is never worth anything;
+    /// otherwise twice as far, until it is too far, then halved.
     fn hub_reaches(&self, id: u32, level: f64) -> Time {
+        let record = &self.pages[id as usize];
+        let is_only_hub = || self.model.value(&record.page, &record.since(), self.now + FAR) == 0.0;
+        if let Some(hub) = self.hubs.get(&id)
+            && self.discovery == Discovery::OneCurrency
+            && is_only_hub()
+        {
+            return not_after(record.fetched(), hub.reaches(level, self.hub_price)).max(self.now);
+        }
         let (mut low, mut step) = (self.now, Span::from_millis(1));
         while self.worth(id, low + step) < level {
             if step > FAR {

@@ -89,6 +89,17 @@ impl Finds {
         self.bounds.push(Bound { at_most: f64::INFINITY, index });
     }
 
+    /// It is worth something else.
+    pub(super) fn set_interest(&mut self, index: u32, interest: Interest) {
+        if let Some(find) = self.finds.get_mut(&index) {
+            let before = std::mem::replace(&mut find.interest, interest);
+            if interest.profit > before.profit || interest.decay < before.decay {
+                // The bound that is known may not hold any more. If its host is not ready it waits for that, as before.
+                self.bounds.push(Bound { at_most: f64::INFINITY, index });
+            }
+        }
+    }
+
     /// It is gone, or fetched.
     pub(super) fn remove(&mut self, index: u32) -> bool {
         self.finds.remove(&index).is_some()
@@ -153,7 +164,9 @@ impl Finds {
             let holds = self.bounds.peek().is_none_or(|next| bound >= *next);
             self.bounds.push(bound);
             if holds {
-                return Some((index, find.worth(now)));
+                // Where rank decides, even what is worth nothing any more has its turn, and holds up nobody.
+                let least = if policy == Discovery::OneCurrency { 0.0 } else { f64::MIN_POSITIVE };
+                return Some((index, find.worth(now).max(least)));
             }
         }
         None

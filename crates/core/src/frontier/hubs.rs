@@ -7,7 +7,7 @@
 
 use super::HostId;
 use crate::estimate::interest::clicks::Interest;
-use crate::estimate::interest::links::LinkHistory;
+use crate::estimate::interest::links::LinkCounts;
 use crate::optimum::hubs::{Hub, open_and_visit};
 use crate::page::{Belief, BeliefError};
 use crate::value::{CrawlValue, Greedy};
@@ -52,7 +52,7 @@ impl Discovery {
 pub struct HubState {
     /// λ before anything was seen: new links per second.
     expected: f64,
-    links: LinkHistory,
+    links: LinkCounts,
     interest: Interest,
     /// λ now.
     link_rate: f64,
@@ -67,11 +67,11 @@ impl HubState {
     /// Unless all numbers are finite and not negative, and the decay is positive.
     pub fn new(link_rate: f64, interest: Interest) -> Result<Self, BeliefError> {
         Hub::new(link_rate, interest.profit, interest.decay)?;
-        let links = LinkHistory::default();
+        let links = LinkCounts::default();
         Ok(Self { expected: link_rate, links, interest, link_rate, interval: f64::INFINITY })
     }
 
-    /// New links per second, as learned from its last visits.
+    /// New links per second, as learned from its visits.
     pub fn link_rate(&self) -> f64 {
         self.link_rate
     }
@@ -79,6 +79,14 @@ impl HubState {
     /// What a new link is worth, and how fast that falls.
     pub fn interest(&self) -> Interest {
         self.interest
+    }
+
+    /// What to expect of it until its own visits tell, learned anew from others.
+    pub(super) fn expect(&mut self, link_rate: f64) -> Result<(), BeliefError> {
+        Hub::new(link_rate, self.interest.profit, self.interest.decay)?;
+        self.expected = link_rate;
+        self.link_rate = self.links.rate(link_rate);
+        Ok(())
     }
 
     pub(super) fn set_interest(&mut self, interest: Interest) -> Result<(), BeliefError> {
@@ -92,6 +100,16 @@ impl HubState {
         if self.links.visit(elapsed, links) {
             self.link_rate = self.links.rate(self.expected);
         }
+    }
+
+    /// When fetches cost `price`: the seconds after which a visit is worth `level` in the one currency, if it ever is.
+    pub(super) fn reaches(&self, level: f64, price: f64) -> Option<f64> {
+        let Interest { profit, decay } = self.interest;
+        if self.value(f64::MAX, Discovery::OneCurrency, price) < level {
+            return None;
+        }
+        let belief = Belief::new(decay, self.link_rate * profit).ok()?;
+        Greedy::new(&belief).moment(level, 0)
     }
 
     /// What a visit is worth after so many seconds, when a fetch costs `price`.

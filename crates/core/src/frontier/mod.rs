@@ -240,7 +240,9 @@ pub struct Frontier<M: Model> {
     vacant: Vec<u32>,
     bounds: IdMap<u32, Bounds>,
     hubs: BTreeMap<u32, HubState>,
-    /// The price as hubs see it, and when their intervals are planned next.
+    /// What the last fetches were worth that were just worth making, the price as hubs see it, and when their intervals are planned
+    /// next.
+    margin: f64,
     hub_price: f64,
     next_plan: Time,
     finds: Finds,
@@ -283,6 +285,7 @@ impl<M: Model> Frontier<M> {
             vacant: Vec::new(),
             bounds: IdMap::default(),
             hubs: BTreeMap::new(),
+            margin: 0.0,
             hub_price: 0.0,
             next_plan: start,
             finds: Finds::default(),
@@ -503,6 +506,7 @@ impl<M: Model> Frontier<M> {
             self.price = value;
             let share = if self.mean_price > 0.0 { PRICE_SHARE } else { 1.0 };
             self.mean_price += share * (value - self.mean_price);
+            self.weigh(index, value);
         }
         self.pace.spend(now);
         Ok(Some(self.order(index, value)))

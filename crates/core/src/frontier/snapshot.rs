@@ -46,6 +46,8 @@ pub struct Prices {
     pub last: f64,
     /// of the last few dozen,
     pub mean: f64,
+    /// of those among them that were just worth making,
+    pub margin: f64,
     /// and as hubs see it.
     pub hubs: f64,
     /// When hubs are planned next.
@@ -121,6 +123,7 @@ impl<M: Model> Frontier<M> {
             prices: Prices {
                 last: self.price,
                 mean: self.mean_price,
+                margin: self.margin,
                 hubs: self.hub_price,
                 next_plan: self.next_plan,
                 quota: self.quota,
@@ -175,7 +178,8 @@ impl<M: Model> Frontier<M> {
         frontier.hosts = hosts;
         frontier.vacant = vacant;
         frontier.orders = Orders::restore(orders, next_order);
-        (frontier.price, frontier.mean_price, frontier.hub_price) = (prices.last, prices.mean, prices.hubs);
+        (frontier.price, frontier.mean_price) = (prices.last, prices.mean);
+        (frontier.margin, frontier.hub_price) = (prices.margin, prices.hubs);
         (frontier.next_plan, frontier.quota) = (prices.next_plan, prices.quota);
         (frontier.decisions, frontier.refreshed) = (prices.decisions, prices.refreshed);
         frontier.finds = Finds::after(prices.found);

@@ -56,6 +56,8 @@ pub struct HubVisit {
 const HANDFUL: usize = 10;
 /// Up to this many, single hubs matter and the choice is improved by local search.
 const FEW: usize = 400;
+/// A hub that loses no more than this share of what it costs is as good as one that gains.
+const JUST_NOT: f64 = 1e-6;
 /// How many hubs at the margin the local search looks at.
 const MARGIN: usize = 24;
 
@@ -71,6 +73,21 @@ impl Hub {
             }
         }
         Ok(Self { link_rate, profit, decay })
+    }
+
+    /// λ: new links per unit of time.
+    pub fn link_rate(&self) -> f64 {
+        self.link_rate
+    }
+
+    /// P: what a link is worth when it is new.
+    pub fn profit(&self) -> f64 {
+        self.profit
+    }
+
+    /// δ: how fast that falls.
+    pub fn decay(&self) -> f64 {
+        self.decay
     }
 
     /// λP: what it earns if every link is fetched at once.
@@ -113,12 +130,34 @@ pub fn open_and_visit(hubs: &[Hub], budget: f64) -> HubPlan {
         _ if hubs.len() <= FEW => improve(hubs, worth_opening(hubs, price), budget, price),
         _ => plan(hubs, &worth_opening(hubs, price), budget),
     };
+    if let Some(open) = fill(hubs, budget, price) {
+        let filled = plan(hubs, &open, budget);
+        if filled.profit > best.profit {
+            best = filled;
+        }
+    }
     best.bound = bound.min(best.instant_profit);
     best
 }
 
 fn worth_opening(hubs: &[Hub], price: f64) -> Vec<bool> {
     hubs.iter().map(|hub| hub.net_gain(price).0 > 0.0).collect()
+}
+
+/// What the hubs worth opening leave of the budget, spent on those that only just are not: of hubs that are alike, all or none are
+/// worth opening at any price, however many would fit. `None` if there are no such hubs.
+fn fill(hubs: &[Hub], budget: f64, price: f64) -> Option<Vec<bool>> {
+    let mut open = worth_opening(hubs, price);
+    let mut filled = false;
+    let gains: Vec<(f64, f64)> = hubs.iter().map(|hub| hub.net_gain(price)).collect();
+    let mut left = budget - gains.iter().filter(|(net, _)| *net > 0.0).map(|(_, spent)| spent).sum::<f64>();
+    for ((net, spent), open) in gains.iter().zip(&mut open) {
+        let just_not = *net <= 0.0 && *net > -JUST_NOT * price * spent;
+        if just_not && *spent <= left {
+            (left, *open, filled) = (left - spent, true, true);
+        }
+    }
+    filled.then_some(open)
 }
 
 /// The price at which the hubs worth opening just fit, and the dual bound there: Λ·budget + Σ max(0, net gain).
@@ -320,6 +359,16 @@ mod tests {
         // With more hubs the knapsack's gap closes.
         let many = open_and_visit(&golden(200), 0.03);
         assert!(many.profit > 0.998 * many.bound, "{} of {}", many.profit, many.bound);
+    }
+
+    /// Of a thousand hubs that are alike, as many are opened as fit.
+    #[test]
+    fn hubs_that_are_alike_are_not_all_closed() {
+        for count in [40, 1000] {
+            let hubs = vec![Hub::new(0.01, 1.0, 0.001).unwrap(); count];
+            let plan = open_and_visit(&hubs, 0.005 * count as f64);
+            assert!(plan.profit > 0.95 * plan.bound, "{count}: {} of {}", plan.profit, plan.bound);
+        }
     }
 
     #[test]

@@ -206,7 +206,7 @@ pub fn repeat(
     Ok(each.collect())
 }
 
-fn mean_and_error(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+pub(crate) fn mean_and_error(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = numbers.clone().count() as f64;
     let mean = numbers.clone().sum::<f64>() / count;
     let variance = numbers.map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0).max(1.0);

@@ -194,7 +194,6 @@ fn one_currency_earns_most() {
 fn many_worthless_links_are_worth_nothing() {
     let mut frontier = greedy(1.0, Discovery::OneCurrency);
     frontier.set_budget(Time::ZERO, Budget::Price { price: 1.0, cap: 1.0 }).unwrap();
-    frontier.price = 1.0;
     let host = frontier.add_host(Manners::default());
     let page = frontier.insert(Time::ZERO, nothing(), host, Time::ZERO).unwrap();
     frontier.make_hub(Time::ZERO, page, HubState::new(100.0, interest(0.5, 0.01)).unwrap()).unwrap();
@@ -236,4 +235,86 @@ fn new_pages_become_pages() {
     frontier.remove(at(402.0), gone).unwrap();
     assert!(frontier.page(gone).is_err());
     assert_eq!(frontier.len(), 2);
+}
+
+/// Where the order of finding decides, a page that is worth nothing any more has its turn and holds up nobody.
+#[test]
+fn worthless_new_pages_hold_up_nobody() {
+    for policy in [Discovery::BreadthFirst, Discovery::EchoNewPages, Discovery::EchoSchedule] {
+        let mut frontier = greedy(1.0, policy);
+        let host = frontier.add_host(Manners { in_flight: 9, ..Manners::default() });
+        let mut find = |born: f64, of: Interest| {
+            frontier
+                .discover(at(1000.0), Found { page: nothing(), host, born: at(born), interest: of })
+                .unwrap()
+        };
+        let (old, free, good) =
+            (find(0.0, interest(1.0, 1.0)), find(999.0, interest(0.0, 1.0)), find(999.0, interest(1.0, 0.1)));
+        let mut picked: Vec<PageId> =
+            (0..3).map(|k| frontier.poll(at(1001.0 + f64::from(k))).unwrap().unwrap().page).collect();
+        picked.sort();
+        assert_eq!(picked, [old, free, good], "{policy:?}");
+    }
+}
+
+/// Links that were expected to be worth more than any hub's turn out to be: the price must not stay there.
+#[test]
+fn a_disappointment_does_not_stop_the_hubs() {
+    let mut frontier = greedy(1.0, Discovery::OneCurrency);
+    let host = frontier.add_host(Manners { in_flight: 9, ..Manners::default() });
+    let page = frontier.insert(Time::ZERO, nothing(), host, Time::ZERO).unwrap();
+    frontier.make_hub(Time::ZERO, page, HubState::new(0.1, interest(500.0, 0.01)).unwrap()).unwrap();
+    let found = Found { page: nothing(), host, born: at(1.0), interest: interest(500.0, 0.01) };
+    let new = frontier.discover(at(1.0), found).unwrap();
+    let order = frontier.poll(at(1.0)).unwrap().unwrap();
+    assert_eq!(order.page, new);
+    frontier.answer(at(1.0), order.id, Outcome::Seen(Answer::Changed), None).unwrap();
+    frontier.set_interest(at(1.0), page, interest(1.0, 0.01)).unwrap();
+    let order = frontier.poll(at(2.0)).unwrap().unwrap();
+    assert_eq!(order.page, page);
+}
+
+/// What fetches of new pages are worth, which is far more than the price, does not keep hubs from being visited.
+#[test]
+fn finds_above_the_price_do_not_raise_it() {
+    let mut frontier = greedy(1.0, Discovery::OneCurrency);
+    let host = frontier.add_host(Manners { in_flight: 9, ..Manners::default() });
+    let page = frontier.insert(Time::ZERO, nothing(), host, Time::ZERO).unwrap();
+    frontier.make_hub(Time::ZERO, page, HubState::new(0.1, interest(1.0, 0.01)).unwrap()).unwrap();
+    let first = frontier.poll(at(1.0)).unwrap().unwrap();
+    frontier.answer(at(1.0), first.id, Outcome::Links { answer: Answer::Changed, new: 1 }, None).unwrap();
+    let found = Found { page: nothing(), host, born: at(1.0), interest: interest(100.0, 0.01) };
+    let new = frontier.discover(at(1.0), found).unwrap();
+    let order = frontier.poll(at(2.0)).unwrap().unwrap();
+    assert_eq!((order.page, frontier.margin), (new, first.value));
+    frontier.answer(at(2.0), order.id, Outcome::Seen(Answer::Changed), None).unwrap();
+    assert_eq!(frontier.poll(at(3.0)).unwrap().map(|order| order.page), Some(page));
+}
+
+/// What is learned of others reaches hubs that were not visited, and pages that were not fetched.
+#[test]
+fn what_is_learned_later_counts() {
+    let mut frontier = greedy(1.0, Discovery::OneCurrency);
+    let host = frontier.add_host(Manners { in_flight: 9, ..Manners::default() });
+    let hub = frontier.insert(Time::ZERO, nothing(), host, Time::ZERO).unwrap();
+    frontier.make_hub(Time::ZERO, hub, HubState::new(0.1, interest(1.0, 0.01)).unwrap()).unwrap();
+    frontier.expect_links(at(1.0), hub, 0.7).unwrap();
+    assert_eq!(frontier.hub(hub).unwrap().unwrap().link_rate(), 0.7);
+    assert!(frontier.expect_links(at(1.0), hub, f64::NAN).is_err());
+    let mut find = |profit: f64| {
+        let found = Found { page: nothing(), host, born: at(1.0), interest: interest(profit, 0.01) };
+        frontier.discover(at(1.0), found).unwrap()
+    };
+    let (low, high) = (find(50.0), find(60.0));
+    // The best is known; then it changes.
+    assert_eq!(frontier.poll(at(0.5 + 1.0)).unwrap().unwrap().page, high);
+    let third = frontier
+        .discover(at(1.5), Found { page: nothing(), host, born: at(1.0), interest: interest(40.0, 0.01) })
+        .unwrap();
+    frontier.set_interest(at(1.5), third, interest(90.0, 0.01)).unwrap();
+    frontier.set_interest(at(1.5), low, interest(20.0, 0.01)).unwrap();
+    assert!(frontier.set_interest(at(1.5), low, interest(f64::NAN, 0.01)).is_err());
+    assert_eq!(frontier.poll(at(3.0)).unwrap().unwrap().page, third);
+    let last = frontier.poll(at(4.0)).unwrap().unwrap();
+    assert!(last.page == low && (last.value - 20.0 * (-0.03f64).exp()).abs() < 1e-9);
 }
