@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use refrain_core::frontier::{Rule, Share};
+use refrain_core::frontier::{Refinement, Rule, Share};
 use refrain_core::time::Span;
 use refrain_core::value::ValueFunction;
 
@@ -23,6 +23,10 @@ pub enum Policy {
     Rule(Rule),
     /// Refrain's default.
     Refrain,
+    /// The same without what is learned of the hours of the week.
+    WithoutHours,
+    /// The same with something that is off by default.
+    Refined(Refinement),
     /// In a replay: the exact value with noisy signals, knowing the true mean rates of every page.
     Informed,
     /// In a replay: one who knows the future.
@@ -32,7 +36,7 @@ pub enum Policy {
 /// A name, as a user types it, and what it means.
 type Named = (&'static str, fn() -> Policy);
 
-const NAMES: [Named; 20] = [
+const NAMES: [Named; 23] = [
     ("greedy", || Policy::Value(ValueFunction::Greedy)),
     ("greedy-cis", || Policy::Value(ValueFunction::GreedyCis)),
     ("greedy-ncis", || Policy::Value(ValueFunction::GreedyNcis)),
@@ -51,6 +55,9 @@ const NAMES: [Named; 20] = [
     ("norconex", || Policy::Rule(Rule::Announced)),
     ("daily", || Policy::Rule(Rule::Every(Span::from_whole_secs(86_400)))),
     ("refrain", || Policy::Refrain),
+    ("refrain-hours", || Policy::WithoutHours),
+    ("refrain+gaps", || Policy::Refined(Refinement::Gaps)),
+    ("refrain+points", || Policy::Refined(Refinement::Points)),
     ("informed", || Policy::Informed),
     ("clairvoyant", || Policy::Clairvoyant),
 ];
@@ -82,9 +89,9 @@ impl Policy {
         named.map_or("another", |(name, _)| name)
     }
 
-    /// Whether it knows what only a recorded history can tell.
+    /// Whether it knows, or learns, what only a recorded history can tell.
     pub fn needs_history(&self) -> bool {
-        matches!(self, Self::Informed | Self::Clairvoyant)
+        matches!(self, Self::WithoutHours | Self::Refined(_) | Self::Informed | Self::Clairvoyant)
     }
 
     /// All of them.

@@ -127,7 +127,13 @@ fn looked_at<M: Model>(
         let signals = if nats > 0.0 { (SIGNALS as f64 / 20.0 / DAY * elapsed).round() } else { 0.0 };
         let changed = random.uniform() > (-rate / DAY * elapsed - nats * signals).exp();
         let answer = if changed { Answer::Changed } else { Answer::Unchanged };
-        model.observe(&mut page, &mut past, host, &Observation::new(elapsed, signals as u32, answer).ok()?);
+        model.observe(
+            &mut page,
+            &mut past,
+            host,
+            Time::ZERO,
+            &Observation::new(elapsed, signals as u32, answer).ok()?,
+        );
     }
     Some((page, past))
 }

@@ -6,6 +6,7 @@
 //! prior that does not fit is no reason to forget them. While the belief is right, a ratio reaches e^h once in e^h
 //! observations at the most.
 
+use super::bytes::Reading;
 use super::posterior::Posterior;
 
 /// How many times faster, or slower.
@@ -23,6 +24,15 @@ pub struct Drift {
 }
 
 impl Drift {
+    pub(super) fn to_bytes(self) -> [u8; 4] {
+        let ([a, b], [c, d]) = (self.faster.to_le_bytes(), self.slower.to_le_bytes());
+        [a, b, c, d]
+    }
+
+    pub(super) fn read(from: &mut Reading<'_>) -> Option<Self> {
+        Some(Self { faster: from.short()?, slower: from.short()? })
+    }
+
     /// One more interval of this length, judged by the belief before it. True if the belief is refuted; the evidence is
     /// then spent.
     pub fn refutes(&mut self, belief: &Posterior, elapsed: f64, changed: bool) -> bool {

@@ -9,6 +9,7 @@
 //! forgotten, afterwards the last one to two thousand fetches decide. When what is seen refutes what was seen before, all
 //! but the weight of a few intervals is forgotten at once.
 
+use super::bytes::{self, Reading};
 use super::counts::Counts;
 use super::drift::Drift;
 use super::lengths::Lengths;
@@ -47,6 +48,37 @@ pub struct History {
 }
 
 impl History {
+    /// How many bytes it takes.
+    pub const BYTES: usize = 64;
+
+    /// As bytes, after what is there.
+    pub fn write(&self, to: &mut Vec<u8>) {
+        to.extend(self.seen.to_le_bytes());
+        to.extend(self.not_modified.to_le_bytes());
+        to.extend(self.failed.to_le_bytes());
+        to.extend(self.drift.to_bytes());
+        bytes::write(to, &[self.changed, self.unchanged, self.unchanged_span, self.unchanged_square]);
+        self.lengths.write(to);
+        bytes::write(to, &[self.sa, self.sam, self.sam_before]);
+    }
+
+    pub(crate) fn read(from: &mut Reading<'_>) -> Option<Self> {
+        Some(Self {
+            seen: from.int()?,
+            not_modified: from.short()?,
+            failed: from.short()?,
+            drift: Drift::read(from)?,
+            changed: from.amount()?,
+            unchanged: from.amount()?,
+            unchanged_span: from.amount()?,
+            unchanged_square: from.amount()?,
+            lengths: Lengths::read(from)?,
+            sa: from.number()?,
+            sam: from.number()?,
+            sam_before: from.number()?,
+        })
+    }
+
     /// One more interval.
     pub fn observe(&mut self, seen: &Observation) {
         self.notice_drift(seen);

@@ -6,6 +6,7 @@
 //! times 1+st.) With a scale s near the rate itself, φ is close to a polynomial in y from the shortest interval to the
 //! longest.
 
+use super::bytes::{self, Reading};
 use super::score::Weighted;
 
 /// Lengths closer than this, relatively, count as the same: what that changes is of the order of its square.
@@ -29,6 +30,24 @@ impl<const N: usize> Default for Lengths<N> {
 }
 
 impl<const N: usize> Lengths<N> {
+    pub(crate) fn write(&self, to: &mut Vec<u8>) {
+        for node in &self.0 {
+            bytes::write(to, &[node.length, node.weight]);
+        }
+    }
+
+    /// Lengths in ascending order, the unused last.
+    pub(crate) fn read(from: &mut Reading<'_>) -> Option<Self> {
+        let mut nodes = [Node::default(); N];
+        for node in &mut nodes {
+            *node = Node { length: from.amount()?, weight: from.amount()? };
+        }
+        let sound = |pair: &[Node]| {
+            pair[1].weight == 0.0 || (pair[0].weight > 0.0 && pair[0].length <= pair[1].length)
+        };
+        nodes.windows(2).all(sound).then_some(Self(nodes))
+    }
+
     /// Counts an interval of this length. `scale` says near which rate the sums should be exact.
     pub fn add(&mut self, length: f64, scale: f64) {
         let near = |node: &&mut Node| (f64::from(node.length) - length).abs() <= SAME * length;

@@ -15,6 +15,7 @@
 //! [`signals`] learns how good change signals are, [`interest`] how much a page or a hub matters. [`risk`] says how likely
 //! a page is to be very stale, [`theory`] how wrong the classical estimators are.
 
+pub(crate) mod bytes;
 pub mod counts;
 pub mod drift;
 pub mod grimes;

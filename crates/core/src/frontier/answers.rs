@@ -81,7 +81,7 @@ impl<M: Model> Frontier<M> {
         if let Ok(seen) = Observation::between(since.fetched(), self.now, since.signals(), answer) {
             let seen = seen.dated(modified.map(|modified| self.now.since(modified).as_secs()));
             let host = HostId(self.names[index as usize].host);
-            self.model.observe(&mut record.page, &mut self.pasts[index as usize], host, &seen);
+            self.model.observe(&mut record.page, &mut self.pasts[index as usize], host, self.now, &seen);
         }
         record.set_since(SinceFetch::fetched_at(self.now));
         if let (Outcome::Links { new, .. }, Some(hub)) = (outcome, self.hubs.get_mut(&index)) {

@@ -8,6 +8,7 @@
 use super::HostId;
 use super::model::{AHEAD, Model, SEEN_ENOUGH, ahead, check_importance, look_at, not_after};
 use super::race::Look;
+use crate::estimate::bytes::Reading;
 use crate::estimate::signals::history::SignalHistory;
 use crate::estimate::signals::pool::SignalPool;
 use crate::estimate::signals::quality::Quality;
@@ -44,7 +45,32 @@ pub struct AttentivePast {
     belief: Option<Posterior>,
 }
 
+/// The first byte of what is kept; another one for another form.
+const FORM: u8 = 1;
+
 impl AttentivePast {
+    /// As bytes, to be kept: 65, or 125 if there ever were signals.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(1 + History::BYTES + SignalHistory::BYTES);
+        bytes.push(FORM);
+        self.history.write(&mut bytes);
+        if self.signals != SignalHistory::default() {
+            self.signals.write(&mut bytes);
+        }
+        bytes
+    }
+
+    /// What was kept, if it can be that.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut from = Reading::new(bytes);
+        if from.byte()? != FORM {
+            return None;
+        }
+        let history = History::read(&mut from)?;
+        let signals = if from.is_over() { SignalHistory::default() } else { SignalHistory::read(&mut from)? };
+        from.is_over().then_some(Self { history, signals, belief: None })
+    }
+
     /// What fetches saw.
     pub fn history(&self) -> &History {
         &self.history
@@ -71,6 +97,16 @@ impl AttentivePage {
         self.importance
     }
 
+    /// Requests per second, or any weight, from now on.
+    ///
+    /// # Errors
+    /// Unless it is finite and not negative.
+    pub fn set_importance(&mut self, importance: f32) -> Result<(), BeliefError> {
+        check_importance(importance)?;
+        self.importance = importance;
+        Ok(())
+    }
+
     /// From now on signals may come, or will not any more: the page is in a sitemap or a feed, or left it.
     pub fn set_heard(&mut self, heard: bool) {
         self.heard = heard;
@@ -80,7 +116,7 @@ impl AttentivePage {
         f64::from(self.signal_rate) * -f64::from(-self.nats).exp_m1()
     }
 
-    fn has_signals(&self) -> bool {
+    pub(super) fn has_signals(&self) -> bool {
         self.nats > 0.0 && self.announced() > NOTHING * f64::from(self.alpha)
     }
 
@@ -231,6 +267,17 @@ impl Attentive {
         Ok(page)
     }
 
+    /// A page that was seen before is believed to be what its past says, and others learn from it.
+    pub fn recall(&mut self, page: &mut AttentivePage, past: &mut AttentivePast, host: HostId) {
+        if past.history.seen() == 0 {
+            return;
+        }
+        let group = Group { host: host.index(), shape: page.url_shape };
+        let belief = self.learner.learn(group, past.belief.as_ref(), &past.history);
+        past.belief = Some(belief);
+        self.believe(page, host, &belief, &past.signals, (0.0, 0.0));
+    }
+
     /// How far the signals of a host can be believed.
     pub fn trust(&mut self, host: HostId) -> Trust {
         let everywhere = self.everywhere.trust(Trust::START);
@@ -306,11 +353,16 @@ impl Model for Attentive {
         one == other
     }
 
+    fn change_rate(&self, _page: &AttentivePage, past: &AttentivePast) -> Option<f64> {
+        past.belief.map(|belief| belief.mean())
+    }
+
     fn observe(
         &mut self,
         page: &mut AttentivePage,
         past: &mut AttentivePast,
         host: HostId,
+        _now: Time,
         seen: &Observation,
     ) {
         let group = Group { host: host.index(), shape: page.url_shape };
@@ -378,6 +430,36 @@ mod tests {
     }
 
     proptest! {
+        /// Pasts come back from their bytes; anything else is refused or is a past like any other.
+        #[test]
+        fn pasts_come_back(
+            looks in proptest::collection::vec((1.0f64..1e6, 0u32..4, any::<bool>()), 0..40),
+            mut noise in proptest::collection::vec(any::<u8>(), 0..140),
+        ) {
+            let mut past = AttentivePast::default();
+            for (elapsed, signals, changed) in looks {
+                let answer = if changed { Answer::Changed } else { Answer::NotModified };
+                let seen = Observation::new(elapsed, signals, answer).unwrap();
+                past.history.observe(&seen);
+                if signals > 0 {
+                    past.signals.observe(&seen);
+                }
+            }
+            let bytes = past.to_bytes();
+            prop_assert!(bytes.len() == 65 || bytes.len() == 125);
+            prop_assert_eq!(AttentivePast::from_bytes(&bytes), Some(past));
+            prop_assert!(AttentivePast::from_bytes(&bytes[..bytes.len() - 1]).is_none());
+            if let Some(first) = noise.first_mut() {
+                *first = FORM;
+            }
+            if let Some(mut any) = AttentivePast::from_bytes(&noise) {
+                let mut model = Attentive::default();
+                let mut page = model.page(HostId(0), 0, 1.0).unwrap();
+                model.recall(&mut page, &mut any, HostId(0));
+                prop_assert!(model.value(&page, &SinceFetch::fetched_at(at(0.0)), at(100.0)) >= 0.0);
+            }
+        }
+
         /// What the race relies on: values grow, looks are bounds, moments are early and not much, a signal is worth what it
         /// is said to be at most.
         #[test]

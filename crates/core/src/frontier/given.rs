@@ -44,5 +44,5 @@ impl<V: CrawlValue + Clone> Model for Given<V> {
         None
     }
 
-    fn observe(&mut self, _page: &mut V, _past: &mut (), _host: HostId, _seen: &Observation) {}
+    fn observe(&mut self, _page: &mut V, _past: &mut (), _host: HostId, _now: Time, _seen: &Observation) {}
 }

@@ -136,7 +136,18 @@ impl Model for Learning {
         one == other
     }
 
-    fn observe(&mut self, page: &mut LearningPage, past: &mut History, host: HostId, seen: &Observation) {
+    fn change_rate(&self, page: &LearningPage, past: &History) -> Option<f64> {
+        page.told(past).map(|belief| belief.mean())
+    }
+
+    fn observe(
+        &mut self,
+        page: &mut LearningPage,
+        past: &mut History,
+        host: HostId,
+        _now: Time,
+        seen: &Observation,
+    ) {
         let told = page.told(past);
         past.observe(seen);
         let belief = self.learner.learn(page.group(host), told.as_ref(), past);

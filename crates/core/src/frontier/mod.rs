@@ -32,9 +32,9 @@
 //!
 //! - `race`: the exact arg max, lazily; `field`: the pages as the race sees them
 //! - `model`: where values come from: [`Known`] beliefs, [`Given`] functions, [`Learning`] as the crawl goes, [`Attentive`] to
-//!   signals as well; or schedules to compare with: [`Rules`], [`Shares`], [`Sequence`]
+//!   signals as well, [`Hourly`] by the clocks of hosts, [`Refined`] by gaps or points; or schedules to compare with: [`Rules`], [`Shares`], [`Sequence`]
 //! - `pace`: the budget; `hosts`: politeness; `rooms`: pages that wait for their host
-//! - `orders`: fetches under way; `answers`: what comes back
+//! - `errands`: requests beside those for pages; `orders`: fetches under way; `answers`: what comes back
 //! - `hubs`, `finds`, `discover`: hubs and new pages
 //! - `explain`, `snapshot`, `shards`
 
@@ -62,11 +62,13 @@ macro_rules! view {
 mod answers;
 mod attentive;
 mod discover;
+mod errands;
 mod explain;
 mod field;
 mod finds;
 mod given;
 mod hosts;
+mod hourly;
 mod hubs;
 mod learning;
 mod model;
@@ -74,6 +76,7 @@ mod orders;
 mod pace;
 mod race;
 mod record;
+mod refined;
 mod rooms;
 mod rules;
 mod sequence;
@@ -98,16 +101,19 @@ use record::{Name, Record, Status};
 
 pub use attentive::{Attentive, AttentivePage, AttentivePast};
 pub use discover::Quota;
+pub use errands::Knock;
 pub use explain::{Explanation, WaitsFor};
 pub use field::AgeLimits;
 pub use given::Given;
 pub use hosts::{Host, Manners};
+pub use hourly::{Hourly, HourlyPage};
 pub use hubs::{Discovery, Found, HubState};
 pub use learning::{Learning, LearningPage, Risk};
 pub use model::{Known, Model};
 pub use orders::{Order, OrderId, OrderSnapshot};
 pub use pace::{Budget, BudgetError, Pace};
 pub use race::Look;
+pub use refined::{GapHistory, Refined, RefinedPage, RefinedPast, Refinement};
 pub use rules::{Rule, RulePage, Rules};
 pub use sequence::{Sequence, SharePage};
 pub use shards::{Shard, rebalance};

@@ -37,8 +37,20 @@ pub trait Model {
         false
     }
 
-    /// A fetch saw this.
-    fn observe(&mut self, page: &mut Self::Page, past: &mut Self::Past, host: HostId, seen: &Observation);
+    /// How often a page is believed to change per second, if anything is learned of that.
+    fn change_rate(&self, _page: &Self::Page, _past: &Self::Past) -> Option<f64> {
+        None
+    }
+
+    /// A fetch saw this, now.
+    fn observe(
+        &mut self,
+        page: &mut Self::Page,
+        past: &mut Self::Past,
+        host: HostId,
+        now: Time,
+        seen: &Observation,
+    );
 
     /// Believes of a page what follows from what was learned since its last fetch, of others and from its own signals. Whether that
     /// is worth the trouble: of a page that was seen often nothing new follows.
@@ -193,5 +205,13 @@ impl Model for Known {
         one == other
     }
 
-    fn observe(&mut self, _page: &mut Belief, _past: &mut (), _host: HostId, _seen: &Observation) {}
+    fn observe(
+        &mut self,
+        _page: &mut Belief,
+        _past: &mut (),
+        _host: HostId,
+        _now: Time,
+        _seen: &Observation,
+    ) {
+    }
 }

@@ -158,7 +158,14 @@ impl Model for Rules {
         one == other
     }
 
-    fn observe(&mut self, page: &mut RulePage, _past: &mut (), _host: HostId, seen: &Observation) {
+    fn observe(
+        &mut self,
+        page: &mut RulePage,
+        _past: &mut (),
+        _host: HostId,
+        _now: Time,
+        seen: &Observation,
+    ) {
         self.see(page, seen);
     }
 }

@@ -110,7 +110,14 @@ impl Model for Sequence {
         one == other
     }
 
-    fn observe(&mut self, page: &mut SharePage, _past: &mut (), _host: HostId, _seen: &Observation) {
+    fn observe(
+        &mut self,
+        page: &mut SharePage,
+        _past: &mut (),
+        _host: HostId,
+        _now: Time,
+        _seen: &Observation,
+    ) {
         page.taken += 1;
     }
 }

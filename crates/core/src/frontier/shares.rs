@@ -94,7 +94,15 @@ impl Model for Shares {
         one == other
     }
 
-    fn observe(&mut self, _page: &mut Belief, _past: &mut (), _host: HostId, _seen: &Observation) {}
+    fn observe(
+        &mut self,
+        _page: &mut Belief,
+        _past: &mut (),
+        _host: HostId,
+        _now: Time,
+        _seen: &Observation,
+    ) {
+    }
 }
 
 #[cfg(test)]

@@ -62,14 +62,21 @@ impl<M: Model<Page = Belief, Past = ()>> Model for Estimated<M> {
         self.inner.are_alike(one, other)
     }
 
-    fn observe(&mut self, page: &mut Belief, past: &mut Remembered, host: HostId, seen: &Observation) {
+    fn observe(
+        &mut self,
+        page: &mut Belief,
+        past: &mut Remembered,
+        host: HostId,
+        now: Time,
+        seen: &Observation,
+    ) {
         let importance = page.importance();
         if past.0.is_none() {
             past.0 =
                 self.learner.page(host, 0, importance as f32).ok().map(|new| (new, AttentivePast::default()));
         }
         if let Some((learned, remembered)) = &mut past.0 {
-            self.learner.observe(learned, remembered, host, seen);
+            self.learner.observe(learned, remembered, host, now, seen);
             *page = believed(learned, importance);
         }
     }

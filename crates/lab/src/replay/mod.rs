@@ -17,8 +17,9 @@ mod tests;
 
 use std::collections::HashMap;
 
-use refrain_core::estimate::Group;
-use refrain_core::frontier::{Attentive, Budget, Frontier, Known, Model, Rules, Settings, Shares};
+use refrain_core::frontier::{
+    Attentive, Budget, Frontier, Hourly, Known, Model, Refined, Rules, Settings, Shares,
+};
 use refrain_core::page::Belief;
 use refrain_core::time::{Span, Time};
 use refrain_core::value::ValueFunction;
@@ -29,6 +30,7 @@ use crate::trace::{Trace, TracePage};
 use drive::Drive;
 use estimated::Estimated;
 use planned::Planned;
+use replayed::Learns;
 pub use score::Score;
 pub use sweep::{Curve, Needed};
 
@@ -79,14 +81,9 @@ pub fn fetches(
             let frontier = Frontier::new(Rules::new(rule), rate, settings, start)?;
             drive.run(frontier, |rules, _, page| Ok(rules.page(page.importance as f32)))
         }
-        Policy::Refrain => {
-            let frontier = Frontier::new(Attentive::default(), rate, settings, start)?;
-            drive.run(frontier, |model, host, page| {
-                let mut page = model.page(host, Group::ANY_SHAPE, page.importance as f32)?;
-                page.set_heard(false);
-                Ok(page)
-            })
-        }
+        Policy::Refrain => learned(&drive, Hourly::new(Attentive::default()), rate, settings),
+        Policy::WithoutHours => learned(&drive, Attentive::default(), rate, settings),
+        Policy::Refined(refinement) => learned(&drive, Hourly::new(Refined::new(refinement)), rate, settings),
         Policy::Informed => {
             let truth = truth(trace);
             let frontier = Frontier::new(Known::new(ValueFunction::GreedyNcis), rate, settings, start)?;
@@ -102,6 +99,18 @@ pub fn fetches(
             Ok(clairvoyant::fetches(trace, &slots))
         }
     }
+}
+
+/// A policy that learns by itself.
+fn learned<M: Learns>(
+    drive: &Drive<'_>,
+    model: M,
+    rate: Budget,
+    settings: Settings,
+) -> Result<Vec<(Time, u32)>, SimulationError> {
+    let start = drive.trace.span().map_or(Time::ZERO, |(start, _)| start);
+    let frontier = Frontier::new(model, rate, settings, start)?;
+    drive.run(frontier, |model, host, page| model.unheard(host, page.importance as f32))
 }
 
 /// A policy for known parameters, with learned ones in their place.

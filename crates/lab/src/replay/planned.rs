@@ -79,8 +79,15 @@ impl Model for Planned {
         self.sequence.sooner(&page.share)
     }
 
-    fn observe(&mut self, page: &mut PlannedPage, past: &mut PlannedPast, host: HostId, seen: &Observation) {
-        self.sequence.observe(&mut page.share, &mut (), host, seen);
+    fn observe(
+        &mut self,
+        page: &mut PlannedPage,
+        past: &mut PlannedPast,
+        host: HostId,
+        now: Time,
+        seen: &Observation,
+    ) {
+        self.sequence.observe(&mut page.share, &mut (), host, now, seen);
         past.history.observe(seen);
         let belief = self.learner.learn(group(host), past.told.as_ref(), &past.history);
         (past.told, page.rate) = (Some(belief), belief.mean());

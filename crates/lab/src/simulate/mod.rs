@@ -89,7 +89,8 @@ pub fn run(
     match policy {
         Policy::Value(function) => drive.run(value(function)?, as_they_are, picked),
         Policy::Clairvoyant => Err(SimulationError::NoFuture),
-        Policy::Delayed | Policy::Refrain | Policy::Informed => {
+        // What is known needs no refinement.
+        Policy::Delayed | Policy::Refrain | Policy::WithoutHours | Policy::Refined(_) | Policy::Informed => {
             drive.run(value(ValueFunction::GreedyNcis)?, as_they_are, picked)
         }
         Policy::Shares(share) => {

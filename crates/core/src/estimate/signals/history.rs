@@ -6,6 +6,7 @@
 use super::likelihood::{Changed, Fit, SignalScore};
 use super::quality::Quality;
 use super::trust::SignalPrior;
+use crate::estimate::bytes::{self, Reading};
 use crate::estimate::history::WINDOW;
 use crate::estimate::lengths::Lengths;
 use crate::estimate::observation::Observation;
@@ -33,6 +34,34 @@ pub struct SignalHistory {
 }
 
 impl SignalHistory {
+    /// How many bytes it takes.
+    pub const BYTES: usize = 60;
+
+    pub(crate) fn write(&self, to: &mut Vec<u8>) {
+        let sums = [self.intervals, self.time, self.signals, self.unchanged_time, self.unchanged_signals];
+        bytes::write(to, &sums);
+        self.silent.write(to);
+        for loud in &self.loud {
+            bytes::write(to, &[loud.length, loud.signals, loud.weight]);
+        }
+    }
+
+    pub(crate) fn read(from: &mut Reading<'_>) -> Option<Self> {
+        let mut read = Self {
+            intervals: from.amount()?,
+            time: from.amount()?,
+            signals: from.amount()?,
+            unchanged_time: from.amount()?,
+            unchanged_signals: from.amount()?,
+            silent: Lengths::read(from)?,
+            loud: [Loud::default(); LOUD],
+        };
+        for loud in &mut read.loud {
+            *loud = Loud { length: from.amount()?, signals: from.amount()?, weight: from.amount()? };
+        }
+        Some(read)
+    }
+
     /// One more interval; the observation counts the signals of this kind.
     pub fn observe(&mut self, seen: &Observation) {
         if self.intervals >= WINDOW {

@@ -164,3 +164,64 @@ fn risk_bounds_the_age_of_unknown_pages() {
     let (last, at_last) = (careful[11] - careful[10], free[11] - free[10]);
     assert!((last / at_last - 1.0).abs() < 0.3, "{last} {at_last}");
 }
+
+/// Three hosts whose pages change in working hours, some every day at the same hour: what is learned of hours, gaps and rates changes
+/// values, and picks are still those of a scan of all pages.
+fn picks_of_a_working_week<M: Model>(model: M, make: impl Fn(&mut M, HostId, f32) -> M::Page) -> Frontier<M> {
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    let settings = Settings { refresh: 2, ..Settings::default() };
+    let every_two_minutes = rate(1.0 / 120.0);
+    let mut frontier = Frontier::new(model, every_two_minutes, settings, Time::ZERO).unwrap();
+    let hosts = [(); 3].map(|()| frontier.add_host(Manners::default()));
+    let ids: Vec<PageId> = (0..180)
+        .map(|k| {
+            let page = make(frontier.model_mut(), hosts[k % 3], random.random());
+            let fetched = at(-86_400.0 * random.random::<f64>());
+            frontier.insert(Time::ZERO, page, hosts[k % 3], fetched).unwrap()
+        })
+        .collect();
+    for decision in 0..6000 {
+        let now = frontier.next_wakeup().unwrap();
+        if decision % 7 == 0 {
+            frontier.signal(now, ids[random.random_range(0..ids.len())]).unwrap();
+        }
+        let order = frontier.poll(now).unwrap().unwrap();
+        let worth = |id: &PageId| {
+            let (page, since) = frontier.page(*id).unwrap();
+            frontier.model.value(page, &since, now)
+        };
+        let best =
+            ids.iter().map(|id| (worth(id), *id)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        assert_eq!((order.value, order.page), best.unwrap(), "decision {decision}");
+        let (_, since) = frontier.page(order.page).unwrap();
+        // The last ten o'clock, or some hour of the day.
+        let daily = order.page.index().is_multiple_of(2);
+        let hour = if daily { 10.0 } else { 8.0 + 10.0 * random.random::<f64>() };
+        let day = (now.since(Time::ZERO).as_secs() / 86_400.0).floor();
+        let this_day = at(86_400.0 * day + 3600.0 * hour);
+        let modified = if this_day <= now { this_day } else { at(86_400.0 * (day - 1.0) + 3600.0 * hour) };
+        let changed = modified > since.fetched() && (daily || random.random::<f64>() < 0.5);
+        let answer = if changed { Answer::Changed } else { Answer::Unchanged };
+        frontier.answer(now, order.id, Outcome::Dated { answer, modified }, None).unwrap();
+    }
+    frontier
+}
+
+#[test]
+fn clocks_and_curves_are_exact() {
+    let frontier = picks_of_a_working_week(Hourly::new(Attentive::default()), |model, host, importance| {
+        HourlyPage::new(model.inner_mut().page(host, 0, importance).unwrap())
+    });
+    // At ten o'clock time flies.
+    let page = &frontier.pages[0];
+    let value = |hour: f64| {
+        let since = crate::page::SinceFetch::fetched_at(at(86_400.0 * 9.0 + 3600.0 * hour));
+        frontier.model.value(&page.page, &since, since.fetched() + Span::from_whole_secs(3600))
+    };
+    assert!(value(10.0) > 5.0 * value(22.0), "{} {}", value(10.0), value(22.0));
+    for refinement in [Refinement::Gaps, Refinement::Points] {
+        picks_of_a_working_week(Refined::new(refinement), |model, host, importance| {
+            model.page(host, 0, importance).unwrap()
+        });
+    }
+}

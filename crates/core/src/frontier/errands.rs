@@ -1,0 +1,126 @@
+//! Requests that no page is worth: robots.txt, the next hop of a redirect, a second look. They are as polite as others, and paid for.
+
+use super::{Frontier, FrontierError, HostId, Model};
+use crate::time::{Span, Time};
+
+/// The answer to a knock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knock {
+    /// The request may be made now; [`Frontier::leave`] when it is over.
+    Enter,
+    /// Not before this moment; [`Time::MAX`]: as many requests as the host allows are under way.
+    Later(Time),
+}
+
+impl<M: Model> Frontier<M> {
+    /// One more request to a host, beside those that were ordered: may it be made now? It counts against the budget and the
+    /// gap as all do. A host that is left alone for a while may still be asked on errands: who asks knows why.
+    ///
+    /// # Errors
+    /// If the host is unknown, or time went backwards.
+    pub fn knock(&mut self, now: Time, host: HostId) -> Result<Knock, FrontierError> {
+        self.advance(now)?;
+        let budget = self.pace.next();
+        let ready = self.host(host)?.ready_for_errand().max(budget);
+        if ready > now {
+            return Ok(Knock::Later(ready));
+        }
+        self.pace.spend(now);
+        self.host(host)?.start(now);
+        self.watch_door(host.0);
+        Ok(Knock::Enter)
+    }
+
+    /// A request that a knock allowed is over, with this response time if there was a response.
+    ///
+    /// # Errors
+    /// If the host is unknown, or time went backwards.
+    pub fn leave(&mut self, now: Time, host: HostId, response: Option<Span>) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        self.host(host)?.finish(response);
+        self.watch_door(host.0);
+        Ok(())
+    }
+
+    /// A request for a page that was ordered turned into another one to the same host, for robots.txt say: one more, in the same
+    /// place among those under way. Whether it may be made now, else when.
+    ///
+    /// # Errors
+    /// If the host is unknown, or time went backwards.
+    pub fn knock_again(&mut self, now: Time, host: HostId) -> Result<Knock, FrontierError> {
+        self.advance(now)?;
+        let budget = self.pace.next();
+        let host = self.host(host)?;
+        let ready = host.polite_from().max(budget);
+        if ready > now {
+            return Ok(Knock::Later(ready));
+        }
+        host.last_start = Some(now);
+        self.pace.spend(now);
+        Ok(Knock::Enter)
+    }
+
+    /// What is known of a host.
+    ///
+    /// # Errors
+    /// If it is unknown.
+    pub fn host_state(&self, host: HostId) -> Result<&super::Host, FrontierError> {
+        self.hosts.get(host.index() as usize).ok_or(FrontierError::UnknownHost(host))
+    }
+
+    /// The last request to a host was then, as far as is known: before a restart, say.
+    ///
+    /// # Errors
+    /// If the host is unknown, or time went backwards.
+    pub fn was_visited(&mut self, now: Time, host: HostId, at: Time) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let state = self.host(host)?;
+        state.last_start = state.last_start.max(Some(at));
+        self.watch_door(host.0);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Budget, Known, Manners, Settings};
+    use super::*;
+    use crate::page::Belief;
+    use crate::value::ValueFunction;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Pages and errands share gap, budget and the requests that a host allows at a time.
+    #[test]
+    fn errands_are_polite_and_paid_for() {
+        let model = Known::new(ValueFunction::Greedy);
+        let mut frontier = Frontier::new(model, Budget::Rate(10.0), Settings::default(), Time::ZERO).unwrap();
+        let manners = Manners { gap: Span::from_whole_secs(1), in_flight: 1, patience: 0.0 };
+        let (host, other) = (frontier.add_host(manners), frontier.add_host(manners));
+        frontier.insert(Time::ZERO, Belief::new(1.0, 1.0).unwrap(), host, at(0)).unwrap();
+        let order = frontier.poll(at(5000)).unwrap().unwrap();
+        // The host is busy, the budget spent for a tenth of a second.
+        assert_eq!(frontier.knock(at(5000), host), Ok(Knock::Later(Time::MAX)));
+        assert_eq!(frontier.knock(at(5000), other), Ok(Knock::Later(at(5100))));
+        assert_eq!(frontier.knock(at(5100), other), Ok(Knock::Enter));
+        // Robots.txt first: then the page itself, in its turn.
+        assert_eq!(frontier.knock_again(at(5200), host), Ok(Knock::Later(at(6000))));
+        assert_eq!(frontier.knock_again(at(6000), host), Ok(Knock::Enter));
+        frontier
+            .answer(at(6100), order.id, super::super::Outcome::Failed { retry_after: Span::ZERO }, None)
+            .unwrap();
+        assert_eq!(frontier.knock(at(6500), host), Ok(Knock::Later(at(7000))));
+        // Left alone, it may be asked for robots.txt, but for no page.
+        frontier.back_off(at(6500), host, at(60_000)).unwrap();
+        assert_eq!(frontier.knock(at(7000), host), Ok(Knock::Enter));
+        frontier.leave(at(7100), host, Some(Span::from_millis(100))).unwrap();
+        assert!(frontier.poll(at(59_000)).unwrap().is_none());
+        frontier.back_off(at(59_000), host, Time::MIN).unwrap();
+        frontier.was_visited(at(59_000), host, at(58_900)).unwrap();
+        assert!(frontier.poll(at(59_800)).unwrap().is_none());
+        assert!(frontier.poll(at(59_900)).unwrap().is_some());
+        assert_eq!(frontier.host_state(other).unwrap().in_flight, 1);
+    }
+}
