@@ -1,0 +1,96 @@
+//! What one visit saw.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Rules;
+use crate::charset;
+use crate::client::ContentType;
+use crate::text::Blocks;
+
+/// What one visit saw of a page, ready to be compared; held only as long as that takes.
+#[derive(Clone, Debug)]
+pub struct Look {
+    pub(super) digest: [u8; 16],
+    /// `None` for what is not text.
+    pub(super) blocks: Option<Blocks>,
+    pub(super) hashes: Vec<u32>,
+    pub(super) mark: u32,
+}
+
+/// How a body is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Lines,
+    Binary,
+}
+
+impl Look {
+    /// Looks at a body without its content coding. HTML is looked at as its readers do, other text line by line, and
+    /// everything else as bytes.
+    pub fn new(body: &[u8], content_type: Option<&ContentType>, rules: &Rules) -> Self {
+        let label = content_type.and_then(|kind| kind.charset.as_deref());
+        let blocks = match kind(body, content_type) {
+            Kind::Binary => None,
+            Kind::Html => Some(Blocks::of_html(&charset::decoded(body, label), &rules.selectors)),
+            Kind::Lines => Some(Blocks::of_lines(&charset::decoded(body, label))),
+        };
+        let hashes =
+            blocks.iter().flat_map(Blocks::iter).map(|block| hash(block, rules.ignore_digits)).collect();
+        let whole = blake3::hash(body);
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&whole.as_bytes()[..16]);
+        Self { digest, blocks, hashes, mark: rules.mark() }
+    }
+
+    /// How many blocks of text it saw.
+    pub fn blocks(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// The first half of the body's BLAKE3 digest.
+    pub fn digest(&self) -> [u8; 16] {
+        self.digest
+    }
+}
+
+fn kind(body: &[u8], content_type: Option<&ContentType>) -> Kind {
+    match content_type {
+        Some(kind) if kind.is_html() => Kind::Html,
+        Some(kind) if kind.is_text() => Kind::Lines,
+        Some(_) => Kind::Binary,
+        None => {
+            let start = body[..body.len().min(512)].to_ascii_lowercase();
+            let is_html = [&b"<!doctype html"[..], b"<html", b"<head", b"<body"]
+                .iter()
+                .any(|tag| memchr::memmem::find(&start, tag).is_some());
+            if is_html {
+                Kind::Html
+            } else if !start.contains(&0) && std::str::from_utf8(body).is_ok() {
+                Kind::Lines
+            } else {
+                Kind::Binary
+            }
+        }
+    }
+}
+
+fn hash(block: &str, ignore_digits: bool) -> u32 {
+    let text = if ignore_digits && block.contains(|letter: char| letter.is_numeric()) {
+        // `9` and `10` are both numbers.
+        let mut masked = String::with_capacity(block.len());
+        for letter in block.chars() {
+            if !letter.is_numeric() {
+                masked.push(letter);
+            } else if !masked.ends_with('\0') {
+                masked.push('\0');
+            }
+        }
+        Cow::Owned(masked)
+    } else {
+        Cow::Borrowed(block)
+    };
+    xxh3_64(text.as_bytes()) as u32
+}

@@ -1,0 +1,151 @@
+//! One request, one answer.
+//!
+//! The client does not follow redirects, does not retry what failed and does not know of robots.txt: those are decisions
+//! about hosts, and they are the caller's. What it does know is how much of anything to take.
+//!
+//! Certificates are judged by Mozilla's roots, built in: every machine sees the same web, an empty container too. Further
+//! authorities (an intranet's) come from a file.
+
+mod body;
+mod connect;
+mod decode;
+mod headers;
+mod response;
+mod settings;
+mod tls;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use crate::clock::Stopwatch;
+use crate::dns::{Cached, NameServers, Resolve};
+use crate::error::{FetchError, Stage};
+use crate::url::PageUrl;
+use connect::Connector;
+
+pub use headers::Headers;
+pub use response::{ContentType, Response, Version};
+pub use settings::{BadSettings, Settings};
+
+/// What to ask for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The page.
+    pub url: PageUrl,
+    /// The `ETag` of the copy we have, as the server gave it: if it still holds, the answer is 304 without a body.
+    pub etag: Option<Vec<u8>>,
+    /// The `Last-Modified` of the copy we have, as the server gave it.
+    pub last_modified: Option<Vec<u8>>,
+    /// Another bound on the body than the client's, in bytes.
+    pub max_body: Option<usize>,
+}
+
+impl Request {
+    /// Asks for a page, whether or not it changed.
+    pub fn new(url: PageUrl) -> Self {
+        Self { url, etag: None, last_modified: None, max_body: None }
+    }
+}
+
+/// Fetches pages. Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Client {
+    pool: Pool<Connector, Empty<Bytes>>,
+    settings: Arc<Settings>,
+    user_agent: HeaderValue,
+    accept: HeaderValue,
+}
+
+impl Client {
+    /// A client that asks the system's name servers.
+    ///
+    /// # Errors
+    /// [`BadSettings`] says in a sentence what cannot be used.
+    pub fn new(settings: Settings) -> Result<Self, BadSettings> {
+        let names = settings.dns_cache;
+        let servers = NameServers::of_system().map_err(|why| BadSettings::Dns(why.to_string()))?;
+        Self::with_resolver(settings, Arc::new(Cached::new(servers, names)))
+    }
+
+    /// A client that asks somebody else where names lead.
+    ///
+    /// # Errors
+    /// [`BadSettings`] says in a sentence what cannot be used.
+    pub fn with_resolver(settings: Settings, resolver: Arc<dyn Resolve>) -> Result<Self, BadSettings> {
+        let user_agent = settings::header("user agent", &settings.user_agent)?;
+        let accept = settings::header("accept", &settings.accept)?;
+        let tls = tls::config(&settings.extra_authorities)?;
+        let connector = Connector::new(resolver, tls, &settings);
+        let pool = Pool::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .pool_idle_timeout(settings.idle_timeout)
+            .pool_max_idle_per_host(settings.idle_per_host)
+            .http1_title_case_headers(true)
+            .http1_max_headers(settings.max_headers)
+            .http1_max_buf_size(settings.max_head.max(settings::SMALLEST_HEAD))
+            .http1_ignore_invalid_headers_in_responses(true)
+            .http2_max_header_list_size(u32::try_from(settings.max_head).unwrap_or(u32::MAX))
+            .build(connector);
+        Ok(Self { pool, settings: Arc::new(settings), user_agent, accept })
+    }
+
+    /// Asks once. A redirect is an answer like any other, with its target in [`Response::location`].
+    ///
+    /// # Errors
+    /// [`FetchError`] says in a sentence why there is no answer.
+    pub async fn get(&self, request: &Request) -> Result<Response, FetchError> {
+        let watch = Stopwatch::start();
+        let http_request = self.http_request(request)?;
+        let head = tokio::time::timeout(self.settings.head_timeout, self.pool.request(http_request));
+        let answer: http::Response<Incoming> = match head.await {
+            Err(_) => return Err(FetchError::Timeout(Stage::Head)),
+            Ok(Err(failed)) => return Err(connect::reason(&failed)),
+            Ok(Ok(answer)) => answer,
+        };
+        let first_byte = watch.elapsed();
+        let (parts, incoming) = answer.into_parts();
+        // hyper's bounds are rough: it reads ahead, and counts HTTP/2 heads by their bytes alone.
+        if too_large(&parts.headers, &self.settings) {
+            return Err(FetchError::Headers);
+        }
+        let max_body = request.max_body.unwrap_or(self.settings.max_body);
+        let raw = body::read(incoming, max_body, watch, &self.settings).await?;
+        let whole = watch.elapsed();
+        let codings = decode::codings(&parts.headers);
+        let decoded = decode::decoded(codings, raw, max_body).await?;
+        Ok(Response::new(&request.url, parts, decoded, first_byte, whole))
+    }
+
+    fn http_request(&self, request: &Request) -> Result<http::Request<Empty<Bytes>>, FetchError> {
+        let unusable = |why: http::Error| FetchError::Request(why.to_string());
+        let mut built = http::Request::get(request.url.as_str())
+            .header(USER_AGENT, &self.user_agent)
+            .header(ACCEPT, &self.accept)
+            .header(ACCEPT_ENCODING, HeaderValue::from_static(decode::ACCEPTED));
+        if let Some(etag) = &request.etag {
+            built = built.header(IF_NONE_MATCH, etag.as_slice());
+        }
+        if let Some(date) = &request.last_modified {
+            built = built.header(IF_MODIFIED_SINCE, date.as_slice());
+        }
+        built.body(Empty::new()).map_err(unusable)
+    }
+}
+
+fn too_large(headers: &http::HeaderMap, settings: &Settings) -> bool {
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    headers.len() > settings.max_headers || bytes > settings.max_head
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

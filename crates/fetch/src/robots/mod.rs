@@ -1,0 +1,92 @@
+//! robots.txt (RFC 9309): what a host asks of crawlers, and what it means that it does not answer.
+//!
+//! Only what concerns one agent is kept, as the shortest robots.txt that says the same ([`Robots::to_bytes`]): whoever opens
+//! the store can read it.
+
+mod parse;
+mod pattern;
+mod ruling;
+
+pub use parse::LARGEST;
+pub use ruling::{PATIENCE, Ruling};
+
+use refrain_core::time::Span;
+
+use pattern::{Pattern, normalised};
+
+/// The rules of one host for one agent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Robots {
+    /// The longest pattern first, `Allow` before `Disallow` among equals: the first that matches decides.
+    rules: Vec<Rule>,
+    crawl_delay: Option<Span>,
+    sitemaps: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Rule {
+    allow: bool,
+    pattern: Pattern,
+}
+
+impl Robots {
+    /// Reads a robots.txt for the agent with this product token (`Refrain`, not `Refrain/1.0`). Never fails: lines that
+    /// mean nothing are skipped, and what lies beyond [`LARGEST`] bytes is ignored.
+    pub fn parse(bytes: &[u8], agent: &str) -> Self {
+        parse::parse(bytes, agent)
+    }
+
+    /// May this path (with its query) be fetched?
+    pub fn allows(&self, path_and_query: &str) -> bool {
+        self.decide(path_and_query).0
+    }
+
+    /// The verdict, and the bytes looked at to find it, at most.
+    fn decide(&self, path_and_query: &str) -> (bool, usize) {
+        if path_and_query == "/robots.txt" {
+            return (true, 0);
+        }
+        let path = normalised(path_and_query.as_bytes());
+        let mut steps = path.len();
+        for rule in &self.rules {
+            if rule.pattern.matches(&path, &mut steps) {
+                return (rule.allow, steps);
+            }
+        }
+        (true, steps)
+    }
+
+    /// The pause between requests that the host asks for; not part of RFC 9309, but widely used.
+    pub fn crawl_delay(&self) -> Option<Span> {
+        self.crawl_delay
+    }
+
+    /// The sitemaps named, for whomever; as written, not yet resolved.
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+
+    /// The shortest robots.txt that means the same to this agent: to be kept, and read again with [`Robots::parse`] for any
+    /// agent. It is never larger than [`LARGEST`] and a line.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for sitemap in &self.sitemaps {
+            bytes.extend_from_slice(format!("Sitemap:{sitemap}\n").as_bytes());
+        }
+        if !self.rules.is_empty() || self.crawl_delay.is_some() {
+            bytes.extend_from_slice(b"User-agent:*\n");
+        }
+        if let Some(delay) = self.crawl_delay {
+            bytes.extend_from_slice(format!("Crawl-delay:{}\n", delay.as_secs()).as_bytes());
+        }
+        for rule in &self.rules {
+            bytes.extend_from_slice(if rule.allow { b"Allow:" } else { b"Disallow:" });
+            rule.pattern.write(&mut bytes);
+            bytes.push(b'\n');
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! The client against servers on loopback, well-behaved, broken and mean.
+
+mod addresses;
+mod answers;
+mod fake;
+mod misbehaviour;
+mod secure;

@@ -1,0 +1,52 @@
+//! Facts that are committed together.
+
+use crate::facts::{Edit, HostUpdate, Lease, Look, NewPage, PageId, Seq, Signal, VersionId};
+
+/// Facts that are committed together: all of them, or none.
+///
+/// They are applied in the order of the fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// News of hosts.
+    pub hosts: Vec<HostUpdate>,
+    /// New pages; their hosts are added with them.
+    pub pages: Vec<NewPage>,
+    /// Decisions about pages.
+    pub edits: Vec<Edit>,
+    /// Looks at pages.
+    pub looks: Vec<Look>,
+    /// Hints.
+    pub signals: Vec<Signal>,
+    /// Fetches that are under way now; a page has one lease, the latest.
+    pub leases: Vec<Lease>,
+    /// Pages whose fetches are no longer under way.
+    pub released: Vec<PageId>,
+    /// How far readers of the change feed have come, by name.
+    pub delivered: Vec<(String, Seq)>,
+    /// What belongs to the whole crawl, by name.
+    pub meta: Vec<(String, Vec<u8>)>,
+    /// Pages to be forgotten, with all that is known of them.
+    pub removals: Vec<PageId>,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// For each new page its number, and whether it was new indeed.
+    pub pages: Vec<Added>,
+    /// For each look the version that its record became.
+    pub versions: Vec<Option<VersionId>>,
+    /// Pages that facts were about, but which are not there (any more): these facts were dropped.
+    pub unknown: Vec<PageId>,
+    /// The last change of the feed after this batch, if the batch made one.
+    pub last_change: Option<Seq>,
+}
+
+/// A page that was to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Its number.
+    pub page: PageId,
+    /// Whether it was not there before.
+    pub new: bool,
+}

@@ -1,0 +1,37 @@
+//! A batch as one transaction.
+
+mod bounds;
+mod looks;
+mod others;
+mod pages;
+
+use rusqlite::Connection;
+
+use crate::batch::{Batch, Committed};
+use crate::error::StoreError;
+use crate::segments::Spot;
+
+pub(crate) use bounds::check;
+
+/// Writes down all facts of a batch; `spots` is where the records of its looks are, in order.
+///
+/// The outer error is SQLite's, the inner one that of facts that contradict what is known.
+pub(crate) fn apply(
+    connection: &Connection,
+    batch: &Batch,
+    spots: &[Spot],
+) -> rusqlite::Result<Result<Committed, StoreError>> {
+    let mut done = Committed::default();
+    pages::update_hosts(connection, &batch.hosts)?;
+    pages::add(connection, &batch.pages, &mut done)?;
+    pages::edit(connection, &batch.edits, &mut done)?;
+    if let Err(refused) = looks::add(connection, &batch.looks, spots, &mut done)? {
+        return Ok(Err(refused));
+    }
+    others::signals(connection, &batch.signals, &mut done)?;
+    others::leases(connection, batch, &mut done)?;
+    others::delivered(connection, &batch.delivered)?;
+    others::meta(connection, &batch.meta)?;
+    pages::remove(connection, &batch.removals, &mut done)?;
+    Ok(Ok(done))
+}

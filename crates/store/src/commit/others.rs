@@ -1,0 +1,61 @@
+//! Signals, leases, cursors, and what belongs to the whole crawl.
+
+use rusqlite::Connection;
+
+use crate::batch::{Batch, Committed};
+use crate::facts::{Seq, Signal};
+use crate::millis;
+
+pub(super) fn signals(
+    connection: &Connection,
+    signals: &[Signal],
+    done: &mut Committed,
+) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached(
+        "INSERT INTO signals (page, kind, time) SELECT id, ?2, ?3 FROM pages WHERE id = ?1",
+    )?;
+    for signal in signals {
+        if write.execute((signal.page.0, &signal.kind, millis::happened(signal.time)))? == 0 {
+            done.unknown.push(signal.page);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn leases(connection: &Connection, batch: &Batch, done: &mut Committed) -> rusqlite::Result<()> {
+    let mut take = connection.prepare_cached(
+        "INSERT OR REPLACE INTO leases (page, \"order\", until) SELECT id, ?2, ?3 FROM pages WHERE id = ?1",
+    )?;
+    for lease in &batch.leases {
+        let order = lease.order.cast_signed();
+        if take.execute((lease.page.0, order, millis::deadline(lease.until)))? == 0 {
+            done.unknown.push(lease.page);
+        }
+    }
+    let mut release = connection.prepare_cached("DELETE FROM leases WHERE page = ?1")?;
+    for page in &batch.released {
+        // A lease that is not there has been released.
+        release.execute((page.0,))?;
+    }
+    Ok(())
+}
+
+/// A cursor never goes back: what was delivered stays delivered.
+pub(super) fn delivered(connection: &Connection, delivered: &[(String, Seq)]) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached(
+        "INSERT INTO consumers (name, delivered) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET delivered = max(delivered, ?2)",
+    )?;
+    for (name, seq) in delivered {
+        write.execute((name, seq.0))?;
+    }
+    Ok(())
+}
+
+pub(super) fn meta(connection: &Connection, values: &[(String, Vec<u8>)]) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?;
+    for (key, value) in values {
+        write.execute((key, value))?;
+    }
+    Ok(())
+}

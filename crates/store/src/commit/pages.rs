@@ -1,0 +1,96 @@
+//! Hosts, pages, and what people decide about them.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::batch::{Added, Committed};
+use crate::facts::{Edit, HostUpdate, NewPage, PageId, PageState};
+use crate::millis;
+
+pub(super) fn update_hosts(connection: &Connection, hosts: &[HostUpdate]) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached(
+        "INSERT INTO hosts (name, gap, back_off_until, failures) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (name) DO UPDATE SET gap = ?2, back_off_until = ?3, failures = ?4",
+    )?;
+    let mut robots = connection.prepare_cached(
+        "UPDATE hosts SET robots = ?2, robots_fetched = ?3, robots_status = ?4 WHERE name = ?1",
+    )?;
+    for host in hosts {
+        let until = host.back_off_until.map(millis::deadline);
+        write.execute((&host.name, host.gap.map(millis::at_least), until, host.failures))?;
+        if let Some(news) = &host.robots {
+            robots.execute((&host.name, &news.text, millis::happened(news.fetched), news.status))?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn add(connection: &Connection, pages: &[NewPage], done: &mut Committed) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached(
+        "INSERT INTO pages (url, host, importance, max_age, added, found) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (url) DO NOTHING",
+    )?;
+    let mut known = connection.prepare_cached("SELECT id FROM pages WHERE url = ?1")?;
+    // In the order of their addresses: neighbours in the index are written together, which for large batches is many times
+    // faster, and pages of a host come one after the other.
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_unstable_by_key(|at| &pages[*at].url);
+    let mut last_host: Option<(&str, i64)> = None;
+    done.pages = vec![Added { page: PageId(0), new: false }; pages.len()];
+    for at in order {
+        let page = &pages[at];
+        let host = match last_host {
+            Some((name, id)) if name == page.host => id,
+            _ => host_id(connection, &page.host)?,
+        };
+        last_host = Some((&page.host, host));
+        let max_age = page.max_age.map(millis::took);
+        let added = millis::happened(page.added);
+        let new = write.execute((page.url.as_str(), host, page.importance, max_age, added, page.found))? > 0;
+        let id = if new {
+            connection.last_insert_rowid()
+        } else {
+            known.query_row((page.url.as_str(),), |row| row.get(0))?
+        };
+        done.pages[at] = Added { page: PageId(id), new };
+    }
+    Ok(())
+}
+
+fn host_id(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    let mut known = connection.prepare_cached("SELECT id FROM hosts WHERE name = ?1")?;
+    if let Some(id) = known.query_row((name,), |row| row.get(0)).optional()? {
+        return Ok(id);
+    }
+    connection.prepare_cached("INSERT INTO hosts (name) VALUES (?1)")?.insert((name,))
+}
+
+pub(super) fn edit(connection: &Connection, edits: &[Edit], done: &mut Committed) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached(
+        "UPDATE pages SET importance = ifnull(?2, importance), state = ifnull(?3, state),
+                          max_age = CASE WHEN ?4 THEN ?5 ELSE max_age END WHERE id = ?1",
+    )?;
+    for edit in edits {
+        let state = edit.state.map(PageState::as_str);
+        let max_age = edit.max_age.flatten().map(millis::took);
+        let found = write.execute((edit.page.0, edit.importance, state, edit.max_age.is_some(), max_age))?;
+        if found == 0 {
+            done.unknown.push(edit.page);
+        }
+    }
+    Ok(())
+}
+
+/// With everything that refers to them.
+pub(super) fn remove(
+    connection: &Connection,
+    pages: &[PageId],
+    done: &mut Committed,
+) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached("DELETE FROM pages WHERE id = ?1")?;
+    for page in pages {
+        if write.execute((page.0,))? == 0 {
+            done.unknown.push(*page);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! The SQLite file: how it is opened, and which versions of it are understood.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use crate::error::{Context, StoreError};
+
+/// The version of the schema, as `PRAGMA user_version` has it.
+const VERSION: i64 = 1;
+/// Marks the file as Refrain's (`file` and SQLite itself show it): "Rfrn".
+const APPLICATION: i64 = 0x5266_726e;
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// Statements that are prepared once; there are fewer than this.
+const STATEMENTS: usize = 64;
+/// Pages of 4 KB in the write-ahead log after which they go to the database: random updates are gathered, and the log
+/// stays below some 64 MB.
+const CHECKPOINT_AT: i64 = 16_000;
+const MOST_LOG_BYTES: i64 = 64 << 20;
+
+/// Opens the database for its only writer, and creates it if it is not there.
+pub(crate) fn open_to_write(path: &Path, cache_bytes: u64) -> Result<Connection, StoreError> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).at(path, "open the database")?;
+    // Before anything is written: whoever points at another program's file gets it back as it was.
+    let found = version(&connection, path)?;
+    configure(&connection, cache_bytes).at(path, "configure the database")?;
+    if found == 0 {
+        create(&mut connection).at(path, "create the tables")?;
+    }
+    Ok(connection)
+}
+
+/// Opens the database to read; its writer may be at work meanwhile.
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    if !path.exists() {
+        return Err(StoreError::NotAStore { path: path.to_owned(), why: "there is no such file".to_owned() });
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |name: &Path, more| {
+        let connection = Connection::open_with_flags(name, flags | more).at(path, "open the database")?;
+        version(&connection, path).map(|found| (connection, found))
+    };
+    let (connection, found) = match open(path, OpenFlags::empty()) {
+        Err(StoreError::Database { why, .. }) if is_still(path, &why) => {
+            open(&unchanging(path), OpenFlags::SQLITE_OPEN_URI)?
+        }
+        opened => opened?,
+    };
+    if found == 0 {
+        return Err(StoreError::NotAStore { path: path.to_owned(), why: "it has no tables yet".to_owned() });
+    }
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// Whether the database cannot be opened because SQLite may not put its log beside it, and needs none: nobody writes to a
+/// directory that is on a read-only disk, or belongs to somebody else who has closed it.
+fn is_still(path: &Path, why: &rusqlite::Error) -> bool {
+    let refused = matches!(why.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly));
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    refused && !Path::new(&log).exists()
+}
+
+/// The path as a URI that tells SQLite not to expect any changes.
+fn unchanging(path: &Path) -> PathBuf {
+    let mut uri = b"file:".to_vec();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'?' | b'#' | b'%' => uri.extend(format!("%{byte:02x}").bytes()),
+            other => uri.push(*other),
+        }
+    }
+    uri.extend(b"?immutable=1");
+    PathBuf::from(String::from_utf8_lossy(&uri).into_owned())
+}
+
+fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // Each commit waits for the disk.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_AT)?;
+    connection.pragma_update(None, "journal_size_limit", MOST_LOG_BYTES)?;
+    // Negative: kibibytes rather than pages.
+    connection.pragma_update(None, "cache_size", -i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(())
+}
+
+fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(SCHEMA)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
+
+/// The version of the schema; 0 if the database is empty.
+fn version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let not_ours = |why: &str| StoreError::NotAStore { path: path.to_owned(), why: why.to_owned() };
+    let number = |pragma| connection.query_row(pragma, (), |row| row.get::<_, i64>(0));
+    let tables = match number("SELECT count(*) FROM sqlite_schema") {
+        Err(why) if why.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            return Err(not_ours("it is not an SQLite database"));
+        }
+        tables => tables.at(path, "read the database")?,
+    };
+    let application = number("PRAGMA application_id").at(path, "read the database")?;
+    let found = number("PRAGMA user_version").at(path, "read the database")?;
+    match (tables, application, found) {
+        (0, 0, 0) => Ok(0),
+        (_, APPLICATION, VERSION) => Ok(VERSION),
+        (_, APPLICATION, VERSION..) => {
+            Err(StoreError::Newer { path: path.to_owned(), found, known: VERSION })
+        }
+        _ => Err(not_ours("it is the database of another program")),
+    }
+}

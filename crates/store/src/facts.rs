@@ -1,0 +1,253 @@
+//! What a crawl comes to know, as it is handed to the store.
+
+use refrain_core::time::{Span, Time};
+
+use crate::address::Address;
+use crate::digest::Digest;
+use crate::warc::Encoded;
+
+/// The number of a page; never used again after the page is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PageId(pub i64);
+
+/// The number of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HostId(pub i64);
+
+/// The number of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VersionId(pub i64);
+
+/// The place of a change in the feed: changes are numbered in the order in which they were committed. Zero is before all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seq(pub i64);
+
+/// Whether a page is crawled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PageState {
+    /// It is.
+    Active,
+    /// Not for now: somebody said so.
+    Paused,
+    /// The server says it no longer exists.
+    Gone,
+    /// robots.txt says no.
+    Disallowed,
+}
+
+/// What came of a look at a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The first body of this page.
+    First,
+    /// Another body than before.
+    Changed,
+    /// A body that counts as the same.
+    Unchanged,
+    /// The server said so (304).
+    NotModified,
+    /// The server says that the page no longer exists.
+    Gone,
+    /// The server points elsewhere.
+    Redirected,
+    /// robots.txt says no; nothing was asked.
+    Disallowed,
+    /// The server asked to slow down.
+    SlowDown,
+    /// No answer, or none of use.
+    Failed,
+}
+
+impl PageState {
+    pub(crate) const ALL: [Self; 4] = [Self::Active, Self::Paused, Self::Gone, Self::Disallowed];
+
+    /// As the database has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Gone => "gone",
+            Self::Disallowed => "disallowed",
+        }
+    }
+
+    /// The state of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+impl Outcome {
+    const ALL: [Self; 9] = [
+        Self::First,
+        Self::Changed,
+        Self::Unchanged,
+        Self::NotModified,
+        Self::Gone,
+        Self::Redirected,
+        Self::Disallowed,
+        Self::SlowDown,
+        Self::Failed,
+    ];
+
+    /// As the database has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::NotModified => "not modified",
+            Self::Gone => "gone",
+            Self::Redirected => "redirected",
+            Self::Disallowed => "disallowed",
+            Self::SlowDown => "slow down",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The outcome of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+    }
+
+    /// Whether the copy was replaced or confirmed.
+    pub fn is_fresh(self) -> bool {
+        matches!(self, Self::First | Self::Changed | Self::Unchanged | Self::NotModified)
+    }
+
+    /// Whether it can be a change to those who follow the page.
+    pub(crate) fn may_be_change(self) -> bool {
+        matches!(self, Self::First | Self::Changed | Self::Gone)
+    }
+
+    /// Whether it counts among the failures in a row.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::SlowDown | Self::Failed)
+    }
+}
+
+/// A page to be crawled. A page that is already there stays as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewPage {
+    /// Its canonical address.
+    pub url: Address,
+    /// Its host, with scheme and port: `https://example.org`.
+    pub host: String,
+    /// How much it matters, relative to others.
+    pub importance: f64,
+    /// Its copy should never be older than this.
+    pub max_age: Option<Span>,
+    /// When it was added.
+    pub added: Time,
+    /// How it was found: `seed`, `link`, `sitemap`, `feed`, …
+    pub found: &'static str,
+}
+
+/// One look at a page: what was seen, and what is known of the page now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// The page.
+    pub page: PageId,
+    /// When; a clock that ran backwards since the look before does not make it earlier than that one.
+    pub time: Time,
+    /// How long before there was the look that the outcome is relative to.
+    pub elapsed: Option<Span>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What counted as the change, if something did.
+    pub counted: Option<String>,
+    /// The HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// Bytes received.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration: Span,
+    /// The digest of the body, if there was one.
+    pub digest: Option<Digest>,
+    /// The state of the page from now on.
+    pub state: PageState,
+    /// The learned history, if it is another one now.
+    pub history: Option<Vec<u8>>,
+    /// What else is known of the page now; `None` leaves it as it was, as after a failure.
+    pub known: Option<Known>,
+    /// The record of the answer, if it is to be kept.
+    pub record: Option<Encoded>,
+}
+
+/// What the last answer said of a page.
+///
+/// Strangers wrote most of it: validators and targets that are absurdly long are not kept, a long title is cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// `ETag`, to be sent back.
+    pub etag: Option<String>,
+    /// `Last-Modified`, to be sent back.
+    pub last_modified: Option<String>,
+    /// Where the page leads.
+    pub redirect: Option<String>,
+    /// What it calls itself.
+    pub title: Option<String>,
+    /// What the next body is compared with; `None` leaves it as it was.
+    pub kept: Option<Vec<u8>>,
+}
+
+/// All that is known of a host; replaces what was known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostUpdate {
+    /// Scheme, name and port: `https://example.org`.
+    pub name: String,
+    /// The least time between the starts of two requests; `None`: the default.
+    pub gap: Option<Span>,
+    /// Not to be visited before.
+    pub back_off_until: Option<Time>,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Its robots.txt, if there is news of it; `None` leaves it as it was.
+    pub robots: Option<Robots>,
+}
+
+/// An answer to the question for robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Robots {
+    /// The text; empty if there is none.
+    pub text: Vec<u8>,
+    /// When it was asked for.
+    pub fetched: Time,
+    /// The HTTP status; `None`: no answer.
+    pub status: Option<u16>,
+}
+
+/// What somebody decided about a page; `None` leaves it as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// The page.
+    pub page: PageId,
+    /// How much it matters.
+    pub importance: Option<f64>,
+    /// How old its copy may be; `Some(None)` takes the wish back.
+    pub max_age: Option<Option<Span>>,
+    /// Whether it is crawled.
+    pub state: Option<PageState>,
+}
+
+/// A hint that a page changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// The page.
+    pub page: PageId,
+    /// The kind of hint.
+    pub kind: String,
+    /// When it came.
+    pub time: Time,
+}
+
+/// A fetch under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The page.
+    pub page: PageId,
+    /// The order that it belongs to.
+    pub order: u64,
+    /// When it is given up.
+    pub until: Time,
+}

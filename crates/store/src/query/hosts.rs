@@ -1,0 +1,61 @@
+//! Hosts.
+
+use std::ops::ControlFlow;
+
+use refrain_core::time::{Span, Time};
+use rusqlite::Row;
+
+use super::text;
+use crate::error::StoreError;
+use crate::facts::{HostId, Robots};
+use crate::reader::Reader;
+
+/// All that is known of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRow {
+    /// Its number.
+    pub id: HostId,
+    /// Scheme, name and port.
+    pub name: String,
+    /// The least time between the starts of two requests; `None`: the default.
+    pub gap: Option<Span>,
+    /// Not to be visited before.
+    pub back_off_until: Option<Time>,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Its robots.txt, if it was ever asked for.
+    pub robots: Option<Robots>,
+}
+
+const COLUMNS: &str = "id, name, gap, back_off_until, failures, robots, robots_fetched, robots_status";
+
+impl Reader {
+    /// Every host, in the order of their numbers, for as long as `each` wants more.
+    pub fn hosts(&self, mut each: impl FnMut(HostRow) -> ControlFlow<()>) -> Result<(), StoreError> {
+        self.each_row(&format!("SELECT {COLUMNS} FROM hosts ORDER BY id"), (), |row| Ok(each(host(row)?)))
+    }
+
+    /// The host of this name.
+    pub fn host(&self, name: &str) -> Result<Option<HostRow>, StoreError> {
+        self.one(&format!("SELECT {COLUMNS} FROM hosts WHERE name = ?1"), (name,), host)
+    }
+}
+
+fn host(row: &Row<'_>) -> rusqlite::Result<HostRow> {
+    let robots = match text::moment(row, 6)? {
+        Some(fetched) => Some(Robots {
+            text: text::bytes(row, 5)?.unwrap_or_default().to_vec(),
+            fetched,
+            status: row.get(7)?,
+        }),
+        None => None,
+    };
+    Ok(HostRow {
+        id: HostId(row.get(0)?),
+        name: row.get(1)?,
+        gap: text::span(row, 2)?,
+        back_off_until: text::moment(row, 3)?,
+        failures: row.get(4)?,
+        robots,
+    })
+}

@@ -1,0 +1,17 @@
+//! What can be asked of a store.
+
+mod feed;
+mod hosts;
+mod observations;
+mod pages;
+mod status;
+mod text;
+mod versions;
+
+pub use feed::Change;
+pub use hosts::HostRow;
+pub use observations::Observation;
+pub use pages::{Filter, Order, PageRecord, PageRow};
+pub use status::Status;
+pub use versions::Version;
+pub(crate) use versions::{read_at, spot};

@@ -1,0 +1,74 @@
+//! Looks as they were written down.
+
+use std::ops::ControlFlow;
+
+use refrain_core::time::{Span, Time};
+use rusqlite::Row;
+
+use super::text;
+use crate::digest::Digest;
+use crate::error::StoreError;
+use crate::facts::{Outcome, PageId};
+use crate::reader::Reader;
+
+/// A look at a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// Its number: looks are numbered in the order in which they were committed.
+    pub id: i64,
+    /// The page.
+    pub page: PageId,
+    /// When.
+    pub time: Time,
+    /// How long before there was the look that the outcome is relative to.
+    pub elapsed: Option<Span>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What counted as the change.
+    pub counted: Option<String>,
+    /// The HTTP status.
+    pub status: Option<u16>,
+    /// Bytes received.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration: Span,
+    /// The digest of the body, if there was one.
+    pub digest: Option<Digest>,
+}
+
+const COLUMNS: &str = "id, page, time, elapsed, outcome, counted, status, bytes, duration, digest";
+
+impl Reader {
+    /// The last looks at a page, the latest first, at most `limit`.
+    pub fn observations_of(&self, page: PageId, limit: usize) -> Result<Vec<Observation>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM observations WHERE page = ?1 ORDER BY time DESC, id DESC LIMIT ?2"
+        );
+        self.all(&sql, (page.0, i64::try_from(limit).unwrap_or(i64::MAX)), observation)
+    }
+
+    /// Every look after the one with number `after` (0: all), in the order of their numbers, for as long as `each` wants more.
+    pub fn observations(
+        &self,
+        after: i64,
+        mut each: impl FnMut(Observation) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM observations WHERE id > ?1 ORDER BY id");
+        self.each_row(&sql, (after,), |row| Ok(each(observation(row)?)))
+    }
+}
+
+fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
+    Ok(Observation {
+        id: row.get(0)?,
+        page: PageId(row.get(1)?),
+        time: text::time(row, 2)?,
+        elapsed: text::span(row, 3)?,
+        outcome: row.get(4)?,
+        counted: row.get(5)?,
+        status: row.get(6)?,
+        bytes: row.get::<_, i64>(7)?.cast_unsigned(),
+        duration: text::span(row, 8)?.unwrap_or_default(),
+        digest: row.get(9)?,
+    })
+}

@@ -1,0 +1,156 @@
+//! The database by itself: is it sound, do facts agree with each other?
+
+use std::ops::ControlFlow;
+
+use super::report::{Progress, Report};
+use crate::digest::Digest;
+use crate::error::StoreError;
+use crate::facts::{Outcome, PageState};
+use crate::reader::Reader;
+
+const EVERY: u64 = 10_000;
+const GO_ON: rusqlite::Result<ControlFlow<()>> = Ok(ControlFlow::Continue(()));
+
+/// SQLite's own checks.
+pub(super) fn database(
+    reader: &Reader,
+    report: &mut Report,
+    progress: &mut impl FnMut(Progress),
+) -> Result<(), StoreError> {
+    progress(Progress { what: "database", done: 0, of: None });
+    reader.each_row("PRAGMA integrity_check", (), |row| {
+        let said: String = row.get(0)?;
+        if said != "ok" {
+            report.damage(format!("the database is damaged: {said}"));
+        }
+        GO_ON
+    })?;
+    reader.each_row("PRAGMA foreign_key_check", (), |row| {
+        let (table, id, missing): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        report.damage(format!(
+            "row {} of {table} refers to a row of {missing} that is not there",
+            id.unwrap_or(0)
+        ));
+        GO_ON
+    })
+}
+
+/// Looks at a page follow each other in time as they do in number.
+pub(super) fn observations(
+    reader: &Reader,
+    report: &mut Report,
+    progress: &mut impl FnMut(Progress),
+) -> Result<(), StoreError> {
+    let mut before = (0, 0);
+    reader.each_row("SELECT id, outcome FROM observations", (), |row| {
+        let (id, outcome): (i64, String) = (row.get(0)?, row.get(1)?);
+        if Outcome::from_name(&outcome).is_none() {
+            report.damage(format!("observation {id} has the outcome {outcome:?}, which there is not"));
+        }
+        GO_ON
+    })?;
+    reader.each_row("SELECT page, id FROM observations ORDER BY page, time, id", (), |row| {
+        let (page, id): (i64, i64) = (row.get(0)?, row.get(1)?);
+        if before.0 == page && before.1 > id {
+            report.damage(format!(
+                "observation {id} of page {page} was written earlier but made later than {}",
+                before.1
+            ));
+        }
+        before = (page, id);
+        report.checked.observations += 1;
+        if report.checked.observations.is_multiple_of(EVERY) {
+            progress(Progress { what: "observations", done: report.checked.observations, of: None });
+        }
+        GO_ON
+    })
+}
+
+/// Each change of a page starts from what the one before led to, and some look saw it.
+pub(super) fn changes(
+    reader: &Reader,
+    report: &mut Report,
+    progress: &mut impl FnMut(Progress),
+) -> Result<(), StoreError> {
+    let sql = "SELECT c.seq, c.page, c.old, c.new, o.page, o.outcome, p.digest
+               FROM changes c LEFT JOIN observations o ON o.id = c.observation LEFT JOIN pages p ON p.id = c.page
+               ORDER BY c.page, c.seq";
+    let mut before: Option<Changed> = None;
+    reader.each_row(sql, (), |row| {
+        let change = Changed { seq: row.get(0)?, page: row.get(1)?, new: row.get(3)?, now: row.get(6)? };
+        let old: Option<Digest> = row.get(2)?;
+        let seen: (Option<i64>, Option<String>) = (row.get(4)?, row.get(5)?);
+        let earlier = before.take_if(|before| before.page == change.page);
+        if earlier.as_ref().and_then(|earlier| earlier.new) != old {
+            report.damage(format!(
+                "change {} of page {} does not start where the one before ended",
+                change.seq, change.page
+            ));
+        }
+        if let Some(last) = before.take() {
+            last.check_end(report);
+        }
+        let is_change = seen.1.as_deref().and_then(Outcome::from_name).is_some_and(Outcome::may_be_change);
+        if seen.0 != Some(change.page) || !is_change {
+            report.damage(format!(
+                "change {} of page {} has no observation that saw it",
+                change.seq, change.page
+            ));
+        }
+        before = Some(change);
+        report.checked.changes += 1;
+        if report.checked.changes.is_multiple_of(EVERY) {
+            progress(Progress { what: "changes", done: report.checked.changes, of: None });
+        }
+        GO_ON
+    })?;
+    if let Some(last) = before {
+        last.check_end(report);
+    }
+    Ok(())
+}
+
+struct Changed {
+    seq: i64,
+    page: i64,
+    new: Option<Digest>,
+    /// The digest that the page has now.
+    now: Option<Digest>,
+}
+
+impl Changed {
+    fn check_end(&self, report: &mut Report) {
+        if self.new != self.now {
+            report.damage(format!("page {} is not what change {}, its last, made it", self.page, self.seq));
+        }
+    }
+}
+
+/// What was fetched has been learned from, and whatever a page has now, a change told of.
+pub(super) fn pages(
+    reader: &Reader,
+    report: &mut Report,
+    progress: &mut impl FnMut(Progress),
+) -> Result<(), StoreError> {
+    let sql = "SELECT id, fetched IS NOT NULL AND history IS NULL,
+                      digest IS NOT NULL AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.page = pages.id), state FROM pages";
+    reader.each_row(sql, (), |row| {
+        let (id, unlearned, untold): (i64, bool, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if unlearned {
+            report.note(format!("page {id} was fetched but has no history; it will be learned anew"));
+        }
+        // SQLite's own check leaves out the constraints of a database that is opened to read.
+        let state: String = row.get(3)?;
+        if PageState::from_name(&state).is_none() {
+            report.damage(format!("page {id} is in the state {state:?}, which there is not"));
+        }
+        if untold {
+            report.damage(format!("page {id} has a digest that no change tells of"));
+        }
+        report.checked.pages += 1;
+        if report.checked.pages.is_multiple_of(EVERY) {
+            progress(Progress { what: "pages", done: report.checked.pages, of: None });
+        }
+        GO_ON
+    })
+}

@@ -1,0 +1,86 @@
+//! What a check found.
+
+/// A thousand sentences tell as much as a million.
+const MOST_FINDINGS: usize = 1000;
+
+/// What a check found, and how much it looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What is not as it should be, at most a thousand.
+    pub findings: Vec<Finding>,
+    /// How many more there are.
+    pub more: u64,
+    /// How much was looked at.
+    pub checked: Checked,
+    damaged: bool,
+}
+
+/// One thing that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub weight: Weight,
+    /// What it is.
+    pub sentence: String,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Worth knowing; nothing is lost.
+    Note,
+    /// Something that was committed is not there, or is not what was committed.
+    Damage,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Pages.
+    pub pages: u64,
+    /// Looks.
+    pub observations: u64,
+    /// Changes.
+    pub changes: u64,
+    /// Versions.
+    pub versions: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of records, compressed.
+    pub bytes: u64,
+}
+
+/// How far a check has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being looked at.
+    pub what: &'static str,
+    /// How many so far,
+    pub done: u64,
+    /// of how many, where that is known.
+    pub of: Option<u64>,
+}
+
+impl Report {
+    /// Whether all that was committed is there.
+    pub fn is_sound(&self) -> bool {
+        !self.damaged
+    }
+
+    pub(super) fn note(&mut self, sentence: String) {
+        self.push(Weight::Note, sentence);
+    }
+
+    pub(super) fn damage(&mut self, sentence: String) {
+        self.damaged = true;
+        self.push(Weight::Damage, sentence);
+    }
+
+    fn push(&mut self, weight: Weight, sentence: String) {
+        if self.findings.len() < MOST_FINDINGS {
+            self.findings.push(Finding { weight, sentence });
+        } else {
+            self.more += 1;
+        }
+    }
+}

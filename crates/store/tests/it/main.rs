@@ -1,0 +1,10 @@
+//! The store from outside: one program, so that SQLite is linked once.
+
+mod check;
+mod crash;
+mod full;
+mod opening;
+mod retention;
+mod store;
+mod support;
+mod warcio;

@@ -1,0 +1,130 @@
+//! Opening: what is refused, in one sentence, and what a crash left behind.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::*;
+use refrain_store::{Options, Outcome, Reader, Store};
+
+fn refused(directory: &Path) -> String {
+    Store::open(directory, Options::default()).unwrap_err().to_string()
+}
+
+fn sqlite(directory: &Path, sql: &str) {
+    rusqlite::Connection::open(directory.join("refrain.db")).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn a_second_writer_is_refused_and_readers_are_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    let why = refused(directory.path());
+    assert!(
+        why.ends_with("another process is crawling into this directory; stop it first, or only read"),
+        "{why}"
+    );
+    add_pages(&mut store, 2);
+    let reader = Reader::open(directory.path()).unwrap();
+    assert!(reader.page(url(1).as_str()).unwrap().is_some());
+    drop(store);
+    Store::open(directory.path(), Options::default()).unwrap();
+}
+
+#[test]
+#[ignore = "started by the test below"]
+fn read_only_disk() {
+    let Some(directory) = std::env::var_os("REFRAIN_READ_ONLY_DIRECTORY") else { return };
+    let directory = Path::new(&directory).join("50% of #1?");
+    assert!(fs::write(directory.join("x"), "").is_err(), "the test is to see a disk that cannot be written");
+    let reader = Reader::open(&directory).unwrap();
+    assert!(reader.page(url(0).as_str()).unwrap().is_some());
+    assert_sound(&directory);
+}
+
+#[test]
+fn a_store_on_a_disk_that_cannot_be_written_can_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    with_body(&directory.path().join("50% of #1?"));
+    let path = directory.path().display();
+    let mount =
+        format!("mount --bind '{path}' '{path}' && mount -o remount,bind,ro '{path}' && exec \"$0\" \"$@\"");
+    let Some(mut shell) = in_own_mounts(&mount) else { return };
+    let output = shell
+        .arg(std::env::current_exe().unwrap())
+        .args(["opening::read_only_disk", "--exact", "--ignored", "--nocapture"])
+        .env("REFRAIN_READ_ONLY_DIRECTORY", directory.path())
+        .output()
+        .unwrap();
+    assert_passed(&output);
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(Reader::open(directory.path()).unwrap_err().to_string().contains("there is no such file"));
+    sqlite(directory.path(), "CREATE TABLE theirs (x); PRAGMA user_version = 3");
+    let before = fs::read(directory.path().join("refrain.db")).unwrap();
+    assert!(refused(directory.path()).contains("it is the database of another program"));
+    assert_eq!(fs::read(directory.path().join("refrain.db")).unwrap(), before);
+    fs::write(directory.path().join("refrain.db"), "certainly not a database, but long enough".repeat(50))
+        .unwrap();
+    assert!(refused(directory.path()).contains("it is not an SQLite database"));
+}
+
+#[test]
+fn newer_versions_are_refused_also_to_read() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(Store::open(directory.path(), Options::default()).unwrap());
+    sqlite(directory.path(), "PRAGMA user_version = 2");
+    let expected = "written by a newer Refrain (schema 2, this one knows 1); use the newer one";
+    assert!(refused(directory.path()).ends_with(expected));
+    assert!(Reader::open(directory.path()).unwrap_err().to_string().ends_with(expected));
+}
+
+/// A store with a committed body, and its segment.
+fn with_body(directory: &Path) -> std::path::PathBuf {
+    let mut store = Store::open(directory, Options::default()).unwrap();
+    let page = add_pages(&mut store, 1)[0];
+    commit_looks(&mut store, vec![recorded(page, 1, Outcome::First, response(&url(0), 1, b"body"))]);
+    segment_files(directory).remove(0)
+}
+
+#[test]
+fn torn_tails_are_cut_and_segments_of_no_commit_are_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let segment = with_body(directory.path());
+    let committed = fs::read(&segment).unwrap();
+    fs::write(&segment, [&committed[..], &committed[..50]].concat()).unwrap();
+    for name in ["000002.warc.gz", "000003.warc.gz"] {
+        fs::write(segment.with_file_name(name), "torn").unwrap();
+    }
+    fs::write(segment.with_file_name("mine.warc.gz"), "a file of the user").unwrap();
+    let report = refrain_store::verify(directory.path(), |_| {}).unwrap();
+    assert!(report.is_sound());
+    assert_eq!(report.findings.len(), 3);
+
+    let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    assert_eq!(fs::read(&segment).unwrap(), committed);
+    let left: Vec<_> = segment_files(directory.path());
+    assert_eq!(left, [segment.clone(), segment.with_file_name("mine.warc.gz")]);
+    let page = store.read().page(url(0).as_str()).unwrap().unwrap().id;
+    commit_looks(&mut store, vec![recorded(page, 2, Outcome::Changed, response(&url(0), 2, b"next"))]);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn lost_bytes_are_damage_and_nothing_is_made_worse() {
+    let directory = tempfile::tempdir().unwrap();
+    let segment = with_body(directory.path());
+    let bytes = fs::read(&segment).unwrap();
+    fs::write(&segment, &bytes[..bytes.len() - 1]).unwrap();
+    let expected = format!("has only {} bytes; expected {}", bytes.len() - 1, bytes.len());
+    assert!(refused(directory.path()).contains(&expected));
+    fs::remove_file(&segment).unwrap();
+    assert!(refused(directory.path()).contains("is missing; expected"));
+    assert!(!refrain_store::verify(directory.path(), |_| {}).unwrap().is_sound());
+    // Put back, all is well.
+    fs::write(&segment, bytes).unwrap();
+    drop(Store::open(directory.path(), Options::default()).unwrap());
+    assert_sound(directory.path());
+}

@@ -1,0 +1,307 @@
+//! What is committed is there, for the writer, for other readers, and after opening the store anew.
+
+use std::ops::ControlFlow;
+
+use crate::support::*;
+use refrain_core::time::{Span, Time};
+use refrain_store::warc::Kind;
+use refrain_store::{
+    Batch, Digest, Edit, Filter, HostUpdate, Known, Lease, Look, NewPage, Options, Order, Outcome, PageId,
+    PageState, Reader, Robots, Seq, Signal, Store, StoreError,
+};
+
+fn opened() -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    (directory, store)
+}
+
+#[test]
+fn pages_are_added_once() {
+    let (directory, mut store) = opened();
+    let first = add_pages(&mut store, 3);
+    let mut again = new_page(1);
+    again.importance = 9.0;
+    let batch = Batch { pages: vec![again, new_page(7)], ..Batch::default() };
+    let done = store.commit(&batch).unwrap();
+    assert_eq!((done.pages[0].page, done.pages[0].new), (first[1], false));
+    assert!(done.pages[1].new);
+    let page = store.read().page(url(1).as_str()).unwrap().unwrap();
+    assert_eq!(page.importance, 1.0, "what is there stays as it is");
+    let mut urls = Vec::new();
+    Reader::open(directory.path())
+        .unwrap()
+        .pages(|row| {
+            urls.push(row.url.to_owned());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(urls, [0, 1, 2, 7].map(|number| url(number).to_string()));
+}
+
+#[test]
+fn a_look_leaves_its_traces_everywhere() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let body = b"hello";
+    let known = Known {
+        etag: Some("\"x\"".into()),
+        last_modified: Some("yesterday".into()),
+        redirect: None,
+        title: Some("ä".repeat(10_000)),
+        kept: Some(vec![9; 10]),
+    };
+    let look = Look {
+        known: Some(known),
+        counted: Some("text".into()),
+        ..recorded(page, 5, Outcome::First, response(&url(0), 5, body))
+    };
+    let done = commit_looks(&mut store, vec![look]);
+    drop(store);
+
+    let reader = Reader::open(directory.path()).unwrap();
+    let record = reader.page_by_id(page).unwrap().unwrap();
+    assert_eq!((record.looked, record.fetched, record.changed), (Some(at(5)), Some(at(5)), Some(at(5))));
+    assert_eq!((record.etag.as_deref(), record.last_modified.as_deref()), (Some("\"x\""), Some("yesterday")));
+    assert_eq!(record.title.unwrap().chars().count(), 500);
+    assert_eq!((record.history, record.kept), (Some(vec![1, 2, 3]), Some(vec![9; 10])));
+    assert_eq!(record.digest, Some(Digest::of(body)));
+    let seen = &reader.observations_of(page, 10).unwrap()[0];
+    assert_eq!(
+        (seen.outcome, seen.counted.as_deref(), seen.status),
+        (Outcome::First, Some("text"), Some(200))
+    );
+    assert_eq!((seen.elapsed, seen.duration), (Some(Span::from_whole_secs(60)), Span::from_millis(20)));
+    let changes = reader.changes_since(Seq(0), 10).unwrap();
+    assert_eq!((changes[0].old, changes[0].new, changes[0].time), (None, Some(Digest::of(body)), at(5)));
+    assert_eq!(done.last_change, Some(changes[0].seq));
+    let version = done.versions[0].unwrap();
+    assert_eq!(reader.answer(version).unwrap().unwrap().body, body);
+    assert_eq!(reader.version(version).unwrap().unwrap().kind, Kind::Response);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn failures_leave_what_is_known_and_count() {
+    let (_directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let known = Some(Known { etag: Some("\"x\"".into()), ..Known::default() });
+    commit_looks(&mut store, vec![Look { known, ..look(page, 1, Outcome::First, Some(Digest::of(b"a"))) }]);
+    let failed = |seconds| Look {
+        known: None,
+        history: None,
+        status: None,
+        ..look(page, seconds, Outcome::Failed, None)
+    };
+    commit_looks(&mut store, vec![failed(2), failed(3)]);
+    let record = store.read().page_by_id(page).unwrap().unwrap();
+    assert_eq!((record.failures, record.status, record.etag.as_deref()), (2, None, Some("\"x\"")));
+    assert_eq!(
+        (record.looked, record.fetched, record.digest),
+        (Some(at(3)), Some(at(1)), Some(Digest::of(b"a")))
+    );
+    assert_eq!(record.history, Some(vec![1, 2, 3]));
+    commit_looks(&mut store, vec![look(page, 4, Outcome::NotModified, None)]);
+    let record = store.read().page_by_id(page).unwrap().unwrap();
+    assert_eq!((record.failures, record.fetched, record.changed), (0, Some(at(4)), Some(at(1))));
+}
+
+#[test]
+fn a_page_that_goes_and_comes_is_told_of_each_time_once() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
+    let gone = |seconds| Look { state: PageState::Gone, ..look(page, seconds, Outcome::Gone, None) };
+    let looks = vec![
+        gone(0),
+        look(page, 1, Outcome::First, Some(a)),
+        gone(2),
+        gone(3),
+        look(page, 4, Outcome::Changed, Some(b)),
+        look(page, 5, Outcome::Unchanged, Some(b)),
+    ];
+    commit_looks(&mut store, looks);
+    let told: Vec<_> =
+        store.read().changes_since(Seq(0), 99).unwrap().iter().map(|c| (c.old, c.new)).collect();
+    assert_eq!(told, [(None, Some(a)), (Some(a), None), (None, Some(b))]);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn the_feed_gives_every_change_once_while_the_crawl_goes_on() {
+    let (directory, mut store) = opened();
+    let pages = add_pages(&mut store, 10);
+    let reader = Reader::open(directory.path()).unwrap();
+    let (mut seen, mut cursor) = (Vec::new(), Seq(0));
+    for round in 0..30 {
+        let digest = Some(Digest::of(format!("{round}").as_bytes()));
+        let outcome = if round == 0 { Outcome::First } else { Outcome::Changed };
+        commit_looks(&mut store, pages.iter().map(|page| look(*page, round, outcome, digest)).collect());
+        for change in reader.changes_since(cursor, 7).unwrap() {
+            cursor = change.seq;
+            seen.push((change.page, change.time));
+        }
+    }
+    while let [first, rest @ ..] = &reader.changes_since(cursor, 50).unwrap()[..] {
+        cursor = rest.last().unwrap_or(first).seq;
+        seen.extend(std::iter::once(first).chain(rest).map(|change| (change.page, change.time)));
+    }
+    let expected: Vec<_> =
+        (0..30).flat_map(|round| pages.iter().map(move |page| (*page, at(round)))).collect();
+    assert_eq!(seen, expected);
+    assert_eq!(reader.seq_before(at(29)).unwrap(), Seq(290));
+    assert_eq!(reader.seq_before(at(30)).unwrap(), Seq(300));
+    assert_eq!(reader.seq_before(Time::MIN).unwrap(), Seq(0));
+}
+
+#[test]
+fn cursors_leases_signals_and_the_rest_survive() {
+    let (directory, mut store) = opened();
+    let pages = add_pages(&mut store, 3);
+    let lease = |page, order| Lease { page, order, until: Time::from_nanos(1_500_001) };
+    let robots = Robots { text: b"User-agent: \xff".to_vec(), fetched: at(1), status: Some(200) };
+    let host = HostUpdate {
+        name: "https://example.org".into(),
+        gap: Some(Span::from_nanos(1_000_001)),
+        back_off_until: Some(Time::from_nanos(1)),
+        failures: 2,
+        robots: Some(robots.clone()),
+    };
+    let batch = Batch {
+        hosts: vec![host.clone()],
+        signals: vec![Signal { page: pages[0], kind: "websub".into(), time: at(4) }],
+        leases: vec![lease(pages[0], u64::MAX), lease(pages[1], 2)],
+        released: vec![pages[1], pages[2]],
+        delivered: vec![("hook".into(), Seq(5)), ("hook".into(), Seq(3))],
+        meta: vec![("model".into(), vec![1])],
+        ..Batch::default()
+    };
+    store.commit(&batch).unwrap();
+    store.commit(&Batch { hosts: vec![HostUpdate { robots: None, ..host }], ..Batch::default() }).unwrap();
+    drop(store);
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    let reader = store.read();
+    assert_eq!(reader.delivered("hook").unwrap(), Seq(5), "a cursor does not go back");
+    assert_eq!(reader.delivered("nobody").unwrap(), Seq(0));
+    let leases = reader.leases().unwrap();
+    assert_eq!(leases.len(), 1);
+    assert_eq!((leases[0].page, leases[0].order), (pages[0], u64::MAX));
+    assert_eq!(leases[0].until, Time::from_nanos(2_000_000), "never too early");
+    assert_eq!(reader.meta("model").unwrap(), Some(vec![1]));
+    let host = reader.host("https://example.org").unwrap().unwrap();
+    assert_eq!(
+        (host.gap, host.back_off_until),
+        (Some(Span::from_millis(2)), Some(Time::from_nanos(1_000_000)))
+    );
+    assert_eq!(host.robots, Some(robots));
+    let mut signals = Vec::new();
+    reader
+        .signals(at(4), |signal| {
+            signals.push(signal);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(signals, [Signal { page: pages[0], kind: "websub".into(), time: at(4) }]);
+}
+
+#[test]
+fn a_removed_page_leaves_nothing_and_late_facts_about_it_are_reported() {
+    let (directory, mut store) = opened();
+    let pages = add_pages(&mut store, 2);
+    let record = |page: usize| recorded(pages[page], 1, Outcome::First, response(&url(page), 1, b"x"));
+    commit_looks(&mut store, vec![record(0), record(1)]);
+    store.commit(&Batch { removals: vec![pages[0]], ..Batch::default() }).unwrap();
+    let late = Batch {
+        looks: vec![record(0), look(pages[1], 2, Outcome::Unchanged, None)],
+        edits: vec![Edit { page: pages[0], importance: None, max_age: None, state: Some(PageState::Paused) }],
+        signals: vec![Signal { page: PageId(77), kind: "x".into(), time: at(0) }],
+        leases: vec![Lease { page: PageId(78), order: 1, until: at(0) }],
+        ..Batch::default()
+    };
+    let done = store.commit(&late).unwrap();
+    assert_eq!(done.unknown, [pages[0], pages[0], PageId(77), PageId(78)]);
+    assert_eq!(store.read().observations_of(pages[1], 9).unwrap().len(), 2);
+    let status = store.read().status().unwrap();
+    assert_eq!((status.observations, status.versions, status.changes, status.leases), (2, 1, 1, 0));
+    let again = store.commit(&Batch { pages: vec![new_page(0)], ..Batch::default() }).unwrap();
+    assert!(again.pages[0].page > pages[1], "numbers are not used again");
+    assert_sound(directory.path());
+}
+
+#[test]
+fn a_clock_that_runs_backwards_does_not_turn_looks_round() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    commit_looks(&mut store, vec![look(page, 100, Outcome::First, Some(Digest::of(b"a")))]);
+    commit_looks(&mut store, vec![look(page, 50, Outcome::Changed, Some(Digest::of(b"b")))]);
+    let times: Vec<_> = store.read().observations_of(page, 9).unwrap().iter().map(|seen| seen.time).collect();
+    assert_eq!(times, [at(100), at(100)]);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn lists_are_filtered_and_ordered() {
+    let (_directory, mut store) = opened();
+    let pages = add_pages(&mut store, 5);
+    let fetched = |page: usize, seconds| look(pages[page], seconds, Outcome::First, Some(Digest::of(b"x")));
+    commit_looks(&mut store, vec![fetched(3, 30), fetched(1, 10), fetched(2, 20)]);
+    let edit = Edit { page: pages[4], importance: Some(7.0), max_age: None, state: Some(PageState::Paused) };
+    store.commit(&Batch { edits: vec![edit], ..Batch::default() }).unwrap();
+    let list = |filter: Filter| {
+        let mut ids = Vec::new();
+        let each = |row: refrain_store::PageRow<'_>| {
+            ids.push(pages.iter().position(|page| *page == row.id).unwrap());
+            ControlFlow::Continue(())
+        };
+        store.read().list(&filter, each).unwrap();
+        ids
+    };
+    assert_eq!(list(Filter { order: Order::Stalest, ..Filter::default() }), [0, 4, 1, 2, 3]);
+    assert_eq!(list(Filter { fetched_before: Some(at(20)), ..Filter::default() }), [0, 1, 4]);
+    assert_eq!(list(Filter { state: Some(PageState::Paused), ..Filter::default() }), [4]);
+    assert_eq!(list(Filter { order: Order::Importance, limit: 1, ..Filter::default() }), [4]);
+    assert_eq!(list(Filter { prefix: Some(url(2).to_string()), ..Filter::default() }), [2]);
+    assert_eq!(list(Filter { order: Order::LastChanged, limit: 2, ..Filter::default() }), [3, 2]);
+}
+
+#[test]
+fn facts_that_cannot_be_are_refused_as_a_whole() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let unknown_body = recorded(page, 1, Outcome::Unchanged, revisit(&url(0), 1, b"x", at(0), false));
+    let batch = Batch { pages: vec![new_page(5)], looks: vec![unknown_body], ..Batch::default() };
+    let why = store.commit(&batch).unwrap_err();
+    assert!(why.to_string().contains("a revisit of a body that is not there"), "{why}");
+    let wrong = NewPage { importance: f64::NAN, ..new_page(6) };
+    let why = store.commit(&Batch { pages: vec![wrong], ..Batch::default() }).unwrap_err();
+    assert!(why.to_string().ends_with("the importance is NaN; expected a number from 0 on"), "{why}");
+    let bare = look(page, 1, Outcome::Changed, None);
+    assert!(matches!(
+        store.commit(&Batch { looks: vec![bare], ..Batch::default() }),
+        Err(StoreError::Refused(_))
+    ));
+    let status = store.read().status().unwrap();
+    assert_eq!((status.observations, status.segments), (0, 0));
+    assert!(store.read().page(url(5).as_str()).unwrap().is_none());
+    assert!(segment_files(directory.path()).is_empty());
+    // And the store goes on.
+    commit_looks(&mut store, vec![recorded(page, 1, Outcome::First, response(&url(0), 1, b"x"))]);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn the_queries_of_the_guide_work() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    commit_looks(&mut store, vec![recorded(page, 1, Outcome::First, response(&url(0), 1, b"x"))]);
+    let guide = include_str!("../../../../docs/store.md");
+    let queries: Vec<&str> =
+        guide.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(queries.len() >= 5);
+    let connection = rusqlite::Connection::open(directory.path().join("refrain.db")).unwrap();
+    for query in queries {
+        let mut statement = connection.prepare(query).unwrap_or_else(|why| panic!("{query}: {why}"));
+        let rows = statement.query_map((), |_| Ok(())).unwrap().collect::<Result<Vec<_>, _>>();
+        assert!(rows.is_ok(), "{query}");
+    }
+}
