@@ -9,6 +9,9 @@ pub(crate) enum Failure {
     /// What the user gave cannot be used; the sentence says what, where, and what was expected.
     #[error("{0}")]
     Input(String),
+    /// Something went wrong on the way, and says so itself in a sentence.
+    #[error("{0}")]
+    OnTheWay(String),
     /// The world did not cooperate: a disk, a pipe.
     #[error("{what}: {why}")]
     System {
@@ -37,7 +40,7 @@ impl Failure {
                 eprintln!("refrain: {self}");
                 ExitCode::from(2)
             }
-            Self::System { .. } => {
+            Self::System { .. } | Self::OnTheWay(_) => {
                 eprintln!("refrain: {self}");
                 ExitCode::FAILURE
             }

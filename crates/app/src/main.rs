@@ -1,8 +1,10 @@
-//! `refrain`: the doors to the crawler. Today: what a budget of fetches can buy, what fetches teach, and plans for a night.
+//! `refrain`: the doors to the crawler, to what it keeps, to what a budget of fetches can buy, and to the lab.
 
 mod bench;
 mod chart;
 mod cli;
+mod crawl;
+mod data;
 mod demo;
 mod estimate;
 mod failure;
@@ -28,6 +30,10 @@ fn main() -> ExitCode {
         Err(error) => return cli::report(&error),
     };
     let result = match command {
+        Command::Crawl(args) => crawl::run(&args),
+        Command::Changes(args) => data::changes(&args),
+        Command::Status(args) => data::status(&args),
+        Command::Check(args) => data::check(&args),
         Command::Optimum(args) => optimum::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Plan(args) => plan::run(&args),

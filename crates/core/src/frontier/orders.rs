@@ -25,6 +25,13 @@ pub struct Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderId(u64);
 
+impl OrderId {
+    /// Its number: the first order is 0.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     page: PageId,

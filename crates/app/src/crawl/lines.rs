@@ -1,0 +1,97 @@
+//! What a person sees of a crawl: a line for each visit, and what came of it all.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use refrain_core::time::Time;
+use refrain_engine::{Summary, Told};
+use refrain_store::Outcome;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::feed::Feed;
+use crate::chart::short;
+use crate::failure::Failure;
+use crate::units;
+
+/// Lines on standard output, or on standard error if that is taken by changes.
+pub(crate) struct Lines {
+    quiet: bool,
+    aside: bool,
+}
+
+impl Lines {
+    pub(crate) fn new(quiet: bool, aside: bool) -> Self {
+        Self { quiet, aside }
+    }
+
+    /// Before the first visit.
+    pub(crate) fn begin(&self, pages: u64, new: u64, data: &Path) {
+        self.say(&format!("{pages} pages, {new} of them new; everything is kept in {}", data.display()));
+    }
+
+    /// Says what happens until all is over; gives itself back, and what went wrong.
+    pub(crate) fn watch(
+        self,
+        mut told: UnboundedReceiver<Told>,
+        mut feed: Option<Feed>,
+    ) -> (Self, Result<(), Failure>) {
+        let mut result = feed.as_mut().map_or(Ok(()), Feed::catch_up);
+        while let Some(told) = told.blocking_recv() {
+            match (told, &mut feed) {
+                (Told::Changes(_), Some(feed)) if result.is_ok() => result = feed.catch_up(),
+                (Told::Changes(_), _) => {}
+                (looked, _) => self.say_look(&looked),
+            }
+        }
+        (self, result)
+    }
+
+    fn say_look(&self, told: &Told) {
+        let Told::Looked { time, url, outcome, note, status, bytes, took } = told else { return };
+        let status = status.map_or("---".to_owned(), |status| status.to_string());
+        let note = note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();
+        let outcome = match outcome {
+            Outcome::NotModified => "unchanged",
+            other => other.as_str(),
+        };
+        self.say(&format!(
+            "{}  {outcome:<10} {status}  {:>7}  {:>7}  {url}{note}",
+            of_day(*time),
+            size(*bytes),
+            units::spoken(*took)
+        ));
+    }
+
+    /// After the last visit.
+    pub(crate) fn end(&self, summary: &Summary) {
+        let Summary { looks, first, changed, unchanged, gone, failed, found, bytes, .. } = summary;
+        self.say(&format!(
+            "{looks} visits, {}: {first} new copies, {changed} changes, {unchanged} unchanged, {gone} gone or not allowed, {failed} failed; {found} pages found",
+            size(*bytes)
+        ));
+    }
+
+    /// A pipe that nobody reads any more does not end a crawl.
+    fn say(&self, line: &str) {
+        if self.quiet {
+            return;
+        }
+        let _ = if self.aside { writeln!(io::stderr(), "{line}") } else { writeln!(io::stdout(), "{line}") };
+    }
+}
+
+/// The time of day, in UTC.
+fn of_day(time: Time) -> String {
+    let moment = Timestamp::from_nanosecond(i128::from(time.as_nanos())).unwrap_or_default();
+    moment.to_zoned(TimeZone::UTC).strftime("%H:%M:%S").to_string()
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1000 => format!("{bytes} B"),
+        1000..1_000_000 => format!("{} kB", short(bytes as f64 / 1e3)),
+        _ => format!("{} MB", short(bytes as f64 / 1e6)),
+    }
+}

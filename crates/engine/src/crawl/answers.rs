@@ -1,0 +1,270 @@
+//! What comes of visits: to the frontier, which learns from it, and to the store, which keeps it.
+
+use std::sync::Arc;
+
+use refrain_core::estimate;
+use refrain_core::frontier;
+use refrain_core::time::{Span, Time};
+use refrain_fetch::url::PageUrl;
+use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots};
+
+use super::{Crawl, SECOND_LOOK};
+use crate::CrawlError;
+use crate::read::{Answer, Read};
+use crate::rules::{HostRules, Verdict};
+use crate::seeds::new_page;
+use crate::settings::Until;
+use crate::told::Told;
+use crate::visit::{Seen, Visited};
+
+/// A page that failed is tried again after this, then after twice as long, and so on.
+const RETRY: Span = Span::from_whole_secs(60);
+/// But not later than this.
+const LONGEST_RETRY: Span = Span::from_whole_secs(86_400);
+/// A page that is gone is looked for again after this, then after twice as long.
+const RETRY_GONE: Span = Span::from_whole_secs(86_400);
+/// Nobody is left alone for longer, whatever they ask.
+const LONGEST_BACK_OFF: Span = Span::from_whole_secs(7 * 86_400);
+/// A host that does not answer is left alone for this, then for twice as long.
+const BACK_OFF: Span = Span::from_whole_secs(30);
+
+fn doubled(first: Span, times: u32, longest: Span) -> Span {
+    Span::from_nanos(first.as_nanos().saturating_mul(1 << times.min(30))).min(longest)
+}
+
+/// What a visit means.
+struct Meaning {
+    outcome: Outcome,
+    state: PageState,
+    note: Option<String>,
+    /// How long the page is left alone, if it was not seen.
+    retry: Option<Span>,
+}
+
+impl Crawl {
+    pub(super) fn visited(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
+        self.under_way -= 1;
+        if let Some(order) = visited.order {
+            self.journal.release(visited.stored);
+            if matches!(visited.seen, Seen::Over) {
+                return Ok(());
+            }
+            self.answer(now, order, &visited)?;
+        } else if matches!(visited.seen, Seen::Over) {
+            return Ok(());
+        }
+        self.judge_host(now, &visited)?;
+        let meaning = meaning(&visited);
+        if !meaning.outcome.is_fresh() {
+            visited.memo.failures += 1;
+        }
+        self.record(now, visited, meaning);
+        Ok(())
+    }
+
+    /// Tells the frontier.
+    fn answer(&mut self, now: Time, order: frontier::OrderId, visited: &Visited) -> Result<(), CrawlError> {
+        let frontier = &mut self.scheduler.frontier;
+        let meaning = meaning(visited);
+        let outcome = match &visited.seen {
+            Seen::Read(read) => seen(read, now),
+            _ => frontier::Outcome::Failed { retry_after: meaning.retry.unwrap_or(RETRY) },
+        };
+        frontier.answer(now, order, outcome, visited.response)?;
+        let over = matches!(visited.seen, Seen::Disallowed) || self.settings.until == Until::Once;
+        if over && frontier.page(visited.page).is_ok() {
+            frontier.remove(now, visited.page)?;
+            self.scheduler.pages.remove(visited.page);
+        }
+        Ok(())
+    }
+
+    /// A host that does not answer, or says so, is left alone for a while.
+    fn judge_host(&mut self, now: Time, visited: &Visited) -> Result<(), CrawlError> {
+        let id = self.scheduler.host(&visited.host);
+        let Some(entry) = self.scheduler.hosts.get_mut(&visited.host) else { return Ok(()) };
+        let wait = match &visited.seen {
+            Seen::SlowDown(asked) => {
+                let wait = asked.unwrap_or_else(|| doubled(BACK_OFF, entry.failures + 1, LONGEST_BACK_OFF));
+                entry.failures += 1;
+                Some(wait.min(LONGEST_BACK_OFF))
+            }
+            Seen::Unreachable(_) => {
+                let wait = doubled(BACK_OFF, entry.failures, LONGEST_RETRY);
+                entry.failures += 1;
+                Some(wait)
+            }
+            Seen::NoRules => Some(HostRules::retry(entry.unruled.saturating_sub(1))),
+            // An answer is an answer; most hosts have something that fails.
+            _ if entry.failures > 0 => {
+                entry.failures = 0;
+                None
+            }
+            _ => return Ok(()),
+        };
+        entry.back_off = wait.map(|wait| now + wait);
+        if let Some(until) = entry.back_off {
+            self.scheduler.frontier.back_off(now, id, until)?;
+        }
+        self.write_host(now, &visited.host, None);
+        Ok(())
+    }
+
+    /// A host's robots.txt was read, or could not be had.
+    pub(super) fn ruled(&mut self, now: Time, host: &str, rules: Arc<HostRules>) -> Result<(), CrawlError> {
+        let id = self.scheduler.host(host);
+        let manners = self.scheduler.manners;
+        let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
+        let robots = match &rules.verdict {
+            Verdict::Rules(robots) => {
+                entry.unruled = 0;
+                let gap = rules.gap().unwrap_or(Span::ZERO).max(manners.gap);
+                self.scheduler.frontier.set_manners(now, id, frontier::Manners { gap, ..manners })?;
+                robots.to_bytes()
+            }
+            Verdict::Wait => {
+                entry.unruled += 1;
+                Vec::new()
+            }
+        };
+        let kept = Robots { text: robots, fetched: rules.asked, status: rules.status };
+        entry.rules = Some(rules);
+        self.write_host(now, host, Some(kept));
+        Ok(())
+    }
+
+    fn write_host(&mut self, now: Time, name: &str, robots: Option<Robots>) {
+        let Some(entry) = self.scheduler.hosts.get(name) else { return };
+        let state = self.scheduler.frontier.host_state(entry.id).ok();
+        let gap = state.map(|state| state.manners.gap).filter(|gap| *gap != self.scheduler.manners.gap);
+        let update = HostUpdate {
+            name: name.to_owned(),
+            gap,
+            back_off_until: entry.back_off,
+            failures: entry.failures,
+            robots,
+        };
+        self.journal.host(now, update);
+    }
+
+    fn record(&mut self, now: Time, visited: Visited, meaning: Meaning) {
+        let Visited { page, stored, time, status, bytes, took, memo, seen, .. } = visited;
+        let past = self.scheduler.frontier.past(page).ok();
+        let mut look = Look {
+            page: stored,
+            time,
+            elapsed: None,
+            outcome: meaning.outcome,
+            counted: None,
+            status,
+            bytes,
+            duration: took,
+            digest: None,
+            state: meaning.state,
+            history: past.map(refrain_core::frontier::AttentivePast::to_bytes),
+            known: None,
+            record: None,
+        };
+        let mut note = meaning.note;
+        let mut links = Vec::new();
+        if let Seen::Read(read) = seen {
+            let Read { counted, digest, record, links: found, look_again, elapsed, .. } = *read;
+            note.clone_from(&counted);
+            look.elapsed = elapsed;
+            (look.counted, look.digest, look.record) = (counted, digest, record);
+            look.known = Some(Known {
+                etag: memo.etag.clone(),
+                last_modified: memo.last_modified.clone(),
+                redirect: memo.redirect.clone(),
+                title: memo.title.clone(),
+                kept: memo.kept.as_ref().map(refrain_fetch::change::Kept::to_bytes),
+            });
+            links = found;
+            if look_again {
+                self.again.push((now + SECOND_LOOK, stored));
+            }
+        }
+        self.tally(look.outcome, bytes);
+        let url = memo.url.as_str().to_owned();
+        let outcome = look.outcome;
+        self.tell(|| Told::Looked { time, url, outcome, note, status, bytes, took });
+        self.journal.look(now, look, memo);
+        for url in links {
+            self.find(now, url);
+        }
+    }
+
+    /// A link that may lead to a new page.
+    fn find(&mut self, now: Time, url: PageUrl) {
+        if self.scheduler.pages.known() >= self.settings.most_pages
+            || !self.scheduler.pages.know(url.as_str())
+        {
+            return;
+        }
+        if let Ok(page) = new_page(&url, 1.0, None, now, "link") {
+            self.journal.page(now, url, page);
+        }
+    }
+
+    fn tally(&mut self, outcome: Outcome, bytes: u64) {
+        let summary = &mut self.summary;
+        summary.looks += 1;
+        summary.bytes += bytes;
+        *match outcome {
+            Outcome::First => &mut summary.first,
+            Outcome::Changed => &mut summary.changed,
+            Outcome::Unchanged | Outcome::NotModified => &mut summary.unchanged,
+            Outcome::Gone | Outcome::Disallowed => &mut summary.gone,
+            Outcome::Redirected | Outcome::SlowDown | Outcome::Failed => &mut summary.failed,
+        } += 1;
+    }
+}
+
+/// What was seen, as the frontier wants it.
+fn seen(read: &Read, now: Time) -> frontier::Outcome {
+    let answer = match read.answer {
+        Answer::First | Answer::Changed => estimate::Answer::Changed,
+        Answer::Unchanged => estimate::Answer::Unchanged,
+        Answer::NotModified => estimate::Answer::NotModified,
+    };
+    // A date in the future is no date.
+    match read.modified.filter(|modified| *modified <= now) {
+        Some(modified) => frontier::Outcome::Dated { answer, modified },
+        None => frontier::Outcome::Seen(answer),
+    }
+}
+
+fn meaning(visited: &Visited) -> Meaning {
+    let failures = visited.memo.failures;
+    let means = |outcome, state, note: Option<String>, retry| Meaning { outcome, state, note, retry };
+    let retry = |first| Some(doubled(first, failures, LONGEST_RETRY));
+    match &visited.seen {
+        Seen::Read(read) => {
+            let outcome = match read.answer {
+                Answer::First => Outcome::First,
+                Answer::Changed => Outcome::Changed,
+                Answer::Unchanged => Outcome::Unchanged,
+                Answer::NotModified => Outcome::NotModified,
+            };
+            means(outcome, PageState::Active, None, None)
+        }
+        Seen::Gone => {
+            let retry = doubled(RETRY_GONE, failures, Span::from_whole_secs(60 * 86_400));
+            means(Outcome::Gone, PageState::Gone, None, Some(retry))
+        }
+        Seen::Disallowed => {
+            means(Outcome::Disallowed, PageState::Disallowed, Some("robots.txt".to_owned()), None)
+        }
+        Seen::SlowDown(_) => {
+            means(Outcome::SlowDown, PageState::Active, Some("asked to slow down".to_owned()), retry(RETRY))
+        }
+        Seen::NoRules => {
+            let note = Some("robots.txt cannot be had".to_owned());
+            means(Outcome::Failed, PageState::Active, note, Some(RETRY))
+        }
+        Seen::Failed(why) | Seen::Unreachable(why) => {
+            means(Outcome::Failed, PageState::Active, Some(why.clone()), retry(RETRY))
+        }
+        Seen::Over => means(Outcome::Failed, PageState::Active, None, None),
+    }
+}

@@ -1,0 +1,146 @@
+//! Facts that wait to be committed. One batch is under way at a time; what comes meanwhile is the next one.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use refrain_core::frontier::OrderId;
+use refrain_core::time::{Span, Time};
+use refrain_fetch::url::PageUrl;
+use refrain_store::{Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId};
+
+use super::Crawl;
+use crate::CrawlError;
+use crate::memo::Memo;
+use crate::settings::host_name;
+use crate::told::Told;
+
+/// Facts wait for others at most so long.
+const PATIENCE: Span = Span::from_millis(100);
+/// So many looks are enough for a batch.
+const ENOUGH: usize = 1000;
+
+/// Facts that wait.
+#[derive(Default)]
+pub(super) struct Journal {
+    next: Batch,
+    hosts: HashMap<String, HostUpdate>,
+    /// Since when something waits.
+    since: Option<Time>,
+    /// Addresses of the new pages of the batch under way, and of the next one.
+    committing: Option<Vec<PageUrl>>,
+    found: Vec<PageUrl>,
+    /// Pages as visits left them, until the store knows; and in how many batches that is.
+    memos: HashMap<PageId, (u64, Memo)>,
+    batch: u64,
+    /// Leases that were not written yet.
+    leases: HashMap<PageId, Lease>,
+}
+
+impl Journal {
+    pub(super) fn releasing(pages: Vec<PageId>) -> Self {
+        let next = Batch { released: pages, ..Batch::default() };
+        Self { next, ..Self::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.committing.is_none() && self.since.is_none()
+    }
+
+    fn touch(&mut self, now: Time) {
+        self.since.get_or_insert(now);
+    }
+
+    /// A page as the last visit left it, if the store does not know yet.
+    pub(super) fn memo(&self, page: PageId) -> Option<Memo> {
+        self.memos.get(&page).map(|(_, memo)| memo.clone())
+    }
+
+    pub(super) fn lease(&mut self, page: PageId, order: OrderId, until: Time) {
+        self.leases.insert(page, Lease { page, order: order.number(), until });
+    }
+
+    pub(super) fn release(&mut self, page: PageId) {
+        // What began and ended between two commits was never a lease to anybody else.
+        match self.leases.entry(page) {
+            Entry::Occupied(unwritten) => drop(unwritten.remove()),
+            Entry::Vacant(_) => self.next.released.push(page),
+        }
+    }
+
+    pub(super) fn look(&mut self, now: Time, look: Look, memo: Memo) {
+        self.memos.insert(look.page, (self.batch, memo));
+        self.next.looks.push(look);
+        self.touch(now);
+    }
+
+    pub(super) fn host(&mut self, now: Time, update: HostUpdate) {
+        // The latest news of a host replace what was there, but for a robots.txt that came before.
+        let before = self.hosts.remove(&update.name).and_then(|before| before.robots);
+        let robots = update.robots.or(before);
+        self.hosts.insert(update.name.clone(), HostUpdate { robots, ..update });
+        self.touch(now);
+    }
+
+    pub(super) fn page(&mut self, now: Time, url: PageUrl, page: NewPage) {
+        self.next.pages.push(page);
+        self.found.push(url);
+        self.touch(now);
+    }
+
+    /// When the next batch is to be sent.
+    pub(super) fn due(&self, now: Time) -> Time {
+        match (self.since, &self.committing) {
+            (Some(_), None) if self.next.looks.len() >= ENOUGH => now,
+            (Some(since), None) => since + PATIENCE,
+            _ => Time::MAX,
+        }
+    }
+
+    /// The next batch, if it is time.
+    fn take(&mut self, now: Time) -> Option<Batch> {
+        if self.committing.is_some() || self.since.is_none() || self.due(now) > now {
+            return None;
+        }
+        self.since = None;
+        self.batch += 1;
+        self.committing = Some(std::mem::take(&mut self.found));
+        let mut batch = std::mem::take(&mut self.next);
+        batch.hosts = self.hosts.drain().map(|(_, host)| host).collect();
+        batch.leases = self.leases.drain().map(|(_, lease)| lease).collect();
+        Some(batch)
+    }
+
+    /// The batch under way is on the disk: addresses of its new pages.
+    fn done(&mut self) -> Vec<PageUrl> {
+        let batch = self.batch;
+        self.memos.retain(|_, (since, _)| *since >= batch);
+        self.committing.take().unwrap_or_default()
+    }
+}
+
+impl Crawl {
+    /// Hands what waits to the store, if it is time.
+    pub(super) fn flush(&mut self, now: Time) {
+        if let Some(batch) = self.journal.take(now) {
+            // If there is nobody to take it, the reason is on its way as an event.
+            self.recorder.commit(batch);
+        }
+    }
+
+    /// A batch is on the disk: new pages can be crawled, changes be told.
+    pub(super) fn committed(&mut self, done: &Committed) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        let found = self.journal.done();
+        for (url, added) in found.iter().zip(&done.pages) {
+            if added.new {
+                self.summary.found += 1;
+                let host = self.scheduler.host(&host_name(url));
+                self.scheduler.add(added.page, url.as_str(), host, 1.0, None, now)?;
+            }
+        }
+        if let Some(last) = done.last_change {
+            self.tell(|| Told::Changes(last));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! The crawl: one loop over all that can happen. It owns the frontier, and is the only one who decides.
+//!
+//! - `answers`: what comes of visits, to the frontier and to the store
+//! - `knocks`: requests beside those that were ordered, one after the other
+//! - `journal`: facts that wait to be committed, and what follows when they are
+
+mod answers;
+mod journal;
+mod knocks;
+
+use std::sync::Arc;
+
+use refrain_core::time::{Span, Time};
+use refrain_fetch::client::Client;
+use refrain_store::{Reader, Store, StoreError};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::watch;
+
+use crate::CrawlError;
+use crate::clock::Clock;
+use crate::door::Door;
+use crate::event::Event;
+use crate::memo::Memo;
+use crate::recorder::Recorder;
+use crate::restore::Scheduler;
+use crate::settings::{Settings, Until};
+use crate::told::{Summary, Told};
+use crate::visit::{Job, Kit, visit};
+use journal::Journal;
+use knocks::Knocks;
+
+/// A crawl, ready to run.
+pub struct Crawl {
+    settings: Arc<Settings>,
+    clock: Clock,
+    scheduler: Scheduler,
+    reader: Reader,
+    recorder: Recorder,
+    kit: Arc<Kit>,
+    events: UnboundedReceiver<Event>,
+    knocks: Knocks,
+    journal: Journal,
+    /// Visits under way.
+    under_way: usize,
+    /// Pages to be looked at again soon, to learn what is noise, and when.
+    again: Vec<(Time, refrain_store::PageId)>,
+    told: Option<UnboundedSender<Told>>,
+    summary: Summary,
+}
+
+/// Who is told to stop waits this long for visits under way.
+const GRACE: Span = Span::from_whole_secs(10);
+/// A second look comes so long after the first.
+const SECOND_LOOK: Span = Span::from_whole_secs(2);
+
+impl Crawl {
+    /// Takes over a store, and begins where it was left. `told` hears of everything that happens.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the client cannot be set up.
+    pub fn new(
+        store: Store,
+        directory: &std::path::Path,
+        settings: Settings,
+        clock: Clock,
+        told: Option<UnboundedSender<Told>>,
+    ) -> Result<Self, CrawlError> {
+        let scheduler = Scheduler::restore(store.read(), &settings, clock.now())?;
+        let client = Client::new(settings.client.clone())?;
+        let leases = store.read().leases()?.into_iter().map(|lease| lease.page).collect();
+        let reader = Reader::open(directory)?;
+        let (to_events, events) = unbounded_channel();
+        let recorder = Recorder::start(store, to_events.clone()).map_err(CrawlError::Thread)?;
+        let settings = Arc::new(settings);
+        let door = Door::new(to_events);
+        let kit = Arc::new(Kit { client, clock, door, settings: Arc::clone(&settings) });
+        Ok(Self {
+            settings,
+            clock,
+            scheduler,
+            reader,
+            recorder,
+            kit,
+            events,
+            knocks: Knocks::default(),
+            // Whoever had a lease is gone with the process that gave it.
+            journal: Journal::releasing(leases),
+            under_way: 0,
+            again: Vec::new(),
+            told,
+            summary: Summary::default(),
+        })
+    }
+
+    /// Crawls until it is over or told to stop: `stop` becomes true.
+    ///
+    /// # Errors
+    /// If the store fails: what was committed stays, the rest is not lost on the web.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<Summary, CrawlError> {
+        let start = self.clock.now();
+        let deadline = match self.settings.until {
+            Until::After(span) => start + span,
+            Until::Stopped | Until::Once => Time::MAX,
+        };
+        let mut stopping: Option<Time> = None;
+        loop {
+            let now = self.clock.now();
+            if stopping.is_none() && (*stop.borrow() || now >= deadline || self.is_done()) {
+                stopping = Some(now + GRACE);
+                self.knocks.close();
+            }
+            let wake = match stopping {
+                None => self.decide(now)?,
+                Some(until) if self.under_way == 0 || now >= until => break,
+                Some(until) => until,
+            };
+            self.flush(now);
+            let wake = wake.min(self.journal.due(now)).min(deadline.max(now));
+            tokio::select! {
+                event = self.events.recv() => {
+                    let Some(event) = event else { break };
+                    self.happen(event)?;
+                    // Whatever else has happened meanwhile.
+                    while let Ok(event) = self.events.try_recv() {
+                        self.happen(event)?;
+                    }
+                }
+                () = tokio::time::sleep_until(self.clock.instant(wake)) => {}
+                _ = stop.changed(), if stopping.is_none() => {}
+            }
+        }
+        self.finish().await
+    }
+
+    /// Makes what requests can be made now; says when to look again.
+    fn decide(&mut self, now: Time) -> Result<Time, CrawlError> {
+        let knocks = self.knocks.serve(&mut self.scheduler.frontier, now)?;
+        self.look_again(now)?;
+        while self.under_way < self.settings.parallel {
+            let Some(order) = self.scheduler.frontier.poll(now)? else { break };
+            let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
+            self.journal.lease(stored, order.id, order.expires);
+            self.start(Some(order.id), order.page, stored)?;
+        }
+        let full = self.under_way >= self.settings.parallel;
+        let next = self.scheduler.frontier.next_wakeup().filter(|_| !full).unwrap_or(Time::MAX);
+        let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
+        Ok(next.min(knocks).min(again))
+    }
+
+    fn look_again(&mut self, now: Time) -> Result<(), CrawlError> {
+        while let Some(due) = self.again.iter().position(|(time, _)| *time <= now) {
+            let (_, stored) = self.again.swap_remove(due);
+            if let Some(page) = self.scheduler.pages.scheduled(stored) {
+                self.start(None, page, stored)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        order: Option<refrain_core::frontier::OrderId>,
+        page: refrain_core::frontier::PageId,
+        stored: refrain_store::PageId,
+    ) -> Result<(), CrawlError> {
+        let memo = match self.journal.memo(stored) {
+            Some(memo) => Some(memo),
+            None => self.memo(stored)?,
+        };
+        let Some(memo) = memo else {
+            // Somebody removed it, or it has an address that nobody can ask for.
+            self.scheduler.frontier.remove(self.clock.now(), page)?;
+            self.scheduler.pages.remove(page);
+            return Ok(());
+        };
+        self.under_way += 1;
+        let (kit, job) = (Arc::clone(&self.kit), Job { order, page, stored, memo });
+        let events = self.kit.door.events();
+        tokio::spawn(async move {
+            let visited = visit(kit, job).await;
+            // If nobody listens the crawl is over.
+            let _ = events.send(Event::Visited(Box::new(visited)));
+        });
+        Ok(())
+    }
+
+    fn memo(&self, stored: refrain_store::PageId) -> Result<Option<Memo>, StoreError> {
+        match self.reader.page_by_id(stored)? {
+            Some(record) => Memo::of(record, &self.reader),
+            None => Ok(None),
+        }
+    }
+
+    fn happen(&mut self, event: Event) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        match event {
+            Event::Visited(visited) => self.visited(now, *visited)?,
+            Event::Knock { host, again, enter } => {
+                let host = self.scheduler.host(&host);
+                self.knocks.wait(host, again, enter);
+            }
+            Event::Left { host, response } => {
+                let host = self.scheduler.host(&host);
+                self.scheduler.frontier.leave(now, host, response)?;
+            }
+            Event::Rules { host, known } => {
+                let rules = self.scheduler.hosts.get(&host).and_then(|entry| entry.rules.clone());
+                // Whoever asked may be gone.
+                let _ = known.send(rules.filter(|rules| rules.hold(now, self.settings.robots_for)));
+            }
+            Event::Ruled { host, rules } => self.ruled(now, &host, rules)?,
+            Event::Committed(done) => self.committed(&done?)?,
+        }
+        Ok(())
+    }
+
+    /// With one look at each page wanted, whether all were made.
+    fn is_done(&self) -> bool {
+        self.settings.until == Until::Once
+            && self.scheduler.frontier.is_empty()
+            && self.under_way == 0
+            && self.journal.is_empty()
+    }
+
+    async fn finish(mut self) -> Result<Summary, CrawlError> {
+        loop {
+            self.flush(Time::MAX);
+            if self.journal.is_empty() {
+                break;
+            }
+            match self.events.recv().await {
+                Some(event @ (Event::Committed(_) | Event::Visited(_))) => self.happen(event)?,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.count();
+        self.recorder.close();
+        Ok(self.summary)
+    }
+
+    /// What the crawl has come to.
+    fn count(&mut self) {
+        self.summary.pages = self.scheduler.frontier.len() as u64;
+        self.summary.hosts = self.scheduler.hosts.len() as u64;
+        self.summary.under_way = self.under_way;
+        self.summary.price = self.scheduler.frontier.mean_price();
+    }
+
+    fn tell(&self, what: impl FnOnce() -> Told) {
+        if let Some(told) = &self.told {
+            // Nobody watches any more.
+            let _ = told.send(what());
+        }
+    }
+}

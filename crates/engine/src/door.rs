@@ -1,0 +1,69 @@
+//! How visits ask for more requests than the one that was ordered: every one is polite, and paid for.
+
+use std::sync::Arc;
+
+use refrain_core::time::Span;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use crate::event::Event;
+use crate::rules::HostRules;
+
+/// The way to the one who keeps the doors. When the crawl is over nobody answers.
+#[derive(Clone)]
+pub(crate) struct Door {
+    to: UnboundedSender<Event>,
+}
+
+/// The crawl is over: there will be no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Over;
+
+/// A request to a host is under way, until this is dropped.
+pub(crate) struct Inside {
+    to: UnboundedSender<Event>,
+    host: Option<String>,
+    pub(crate) response: Option<Span>,
+}
+
+impl Door {
+    pub(crate) fn new(to: UnboundedSender<Event>) -> Self {
+        Self { to }
+    }
+
+    /// Where events go.
+    pub(crate) fn events(&self) -> UnboundedSender<Event> {
+        self.to.clone()
+    }
+
+    /// Waits until a request to a host may be made. `again`: in the place of one that was allowed before.
+    pub(crate) async fn enter(&self, host: &str, again: bool) -> Result<Inside, Over> {
+        let (enter, entered) = oneshot::channel();
+        let knock = Event::Knock { host: host.to_owned(), again, enter };
+        self.to.send(knock).map_err(|_| Over)?;
+        entered.await.map_err(|_| Over)?;
+        let host = (!again).then(|| host.to_owned());
+        Ok(Inside { to: self.to.clone(), host, response: None })
+    }
+
+    /// What a host asks of crawlers, if that is known and recent.
+    pub(crate) async fn rules(&self, host: &str) -> Result<Option<Arc<HostRules>>, Over> {
+        let (known, answer) = oneshot::channel();
+        self.to.send(Event::Rules { host: host.to_owned(), known }).map_err(|_| Over)?;
+        answer.await.map_err(|_| Over)
+    }
+
+    /// Tells everybody what a host asks.
+    pub(crate) fn tell(&self, host: &str, rules: Arc<HostRules>) {
+        // If the crawl is over nobody needs to know.
+        let _ = self.to.send(Event::Ruled { host: host.to_owned(), rules });
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        if let Some(host) = self.host.take() {
+            let _ = self.to.send(Event::Left { host, response: self.response });
+        }
+    }
+}

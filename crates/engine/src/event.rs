@@ -1,0 +1,48 @@
+//! All that can happen to a crawl.
+
+use std::sync::Arc;
+
+use refrain_core::time::Span;
+use tokio::sync::oneshot;
+
+use crate::recorder::Done;
+use crate::rules::HostRules;
+use crate::visit::Visited;
+
+/// All that can happen to a crawl.
+pub(crate) enum Event {
+    /// A visit to a page is over.
+    Visited(Box<Visited>),
+    /// Somebody wants to make a request to a host, beside the one that was ordered.
+    Knock {
+        /// The host, by name.
+        host: String,
+        /// In place of a request that was allowed to the same host.
+        again: bool,
+        /// Told when it may be made.
+        enter: oneshot::Sender<()>,
+    },
+    /// A request that a knock allowed is over.
+    Left {
+        /// The host, by name.
+        host: String,
+        /// How long it took to answer.
+        response: Option<Span>,
+    },
+    /// Somebody wants to know what a host asks of crawlers.
+    Rules {
+        /// The host, by name.
+        host: String,
+        /// What is known, if that is recent enough.
+        known: oneshot::Sender<Option<Arc<HostRules>>>,
+    },
+    /// A host's robots.txt was read.
+    Ruled {
+        /// The host, by name.
+        host: String,
+        /// What it says.
+        rules: Arc<HostRules>,
+    },
+    /// A batch was committed, or was not.
+    Committed(Done),
+}

@@ -1,0 +1,53 @@
+//! What a visit needs to know of a page: as the store has it, or as the last visit left it.
+
+use refrain_core::time::Time;
+use refrain_fetch::change::Kept;
+use refrain_fetch::url::PageUrl;
+use refrain_store::{Digest, PageRecord, Reader, StoreError};
+
+/// What a visit needs to know of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Memo {
+    pub(crate) url: PageUrl,
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+    pub(crate) redirect: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) kept: Option<Kept>,
+    /// Of the body seen last, and when that was.
+    pub(crate) digest: Option<Digest>,
+    pub(crate) fetched: Option<Time>,
+    /// Looks without an answer, in a row.
+    pub(crate) failures: u32,
+    /// The version that has that body, if it is still there: its address and time.
+    pub(crate) version: Option<(String, Time)>,
+}
+
+impl Memo {
+    /// As the store has it; `None` if the address cannot be crawled.
+    pub(crate) fn of(record: PageRecord, reader: &Reader) -> Result<Option<Self>, StoreError> {
+        let Ok(url) = PageUrl::parse(&record.url) else { return Ok(None) };
+        let version = match &record.digest {
+            Some(digest) => reader.version_with(record.id, digest)?,
+            None => None,
+        };
+        Ok(Some(Self {
+            url,
+            etag: record.etag,
+            last_modified: record.last_modified,
+            redirect: record.redirect,
+            title: record.title,
+            // What cannot be read is compared anew.
+            kept: record.kept.as_deref().and_then(|bytes| Kept::from_bytes(bytes).ok()),
+            digest: record.digest,
+            fetched: record.fetched,
+            failures: record.failures,
+            version: version.map(|version| (version.url, version.time)),
+        }))
+    }
+
+    /// The address that gave the last answer.
+    pub(crate) fn answered(&self) -> &str {
+        self.redirect.as_deref().unwrap_or(self.url.as_str())
+    }
+}

@@ -1,0 +1,199 @@
+//! What an answer says: whether the page changed, where it leads, and what goes into the archive.
+
+use refrain_core::time::{Span, Time};
+use refrain_fetch::change::{self, Kept, Look, What};
+use refrain_fetch::charset;
+use refrain_fetch::client::Response;
+use refrain_fetch::links::{self, Directives};
+use refrain_fetch::url::PageUrl;
+use refrain_store::warc::{self, Encoded, HttpHead, Truncated};
+use refrain_store::{Address, Digest};
+
+use crate::memo::Memo;
+use crate::settings::Settings;
+
+/// What an answer of use says.
+pub(crate) struct Read {
+    pub(crate) answer: Answer,
+    /// Since the look that it is compared with.
+    pub(crate) elapsed: Option<Span>,
+    /// What counted as the change.
+    pub(crate) counted: Option<String>,
+    /// How long before the request the server says the page changed.
+    pub(crate) modified: Option<Time>,
+    pub(crate) digest: Option<Digest>,
+    pub(crate) record: Option<Encoded>,
+    /// Pages that it leads to.
+    pub(crate) links: Vec<PageUrl>,
+    /// A second look soon would tell what is noise.
+    pub(crate) look_again: bool,
+}
+
+/// What became of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    First,
+    Changed,
+    Unchanged,
+    NotModified,
+}
+
+/// Reads an answer, and brings the memo up to date. Only what differs at a second look, made for that, may be noise: a page
+/// that is looked at often because it changes often is full of news. The error is a sentence.
+pub(crate) fn read(
+    settings: &Settings,
+    memo: &mut Memo,
+    url: &PageUrl,
+    answer: &Response,
+    time: Time,
+    is_second: bool,
+) -> Result<Read, String> {
+    let address = Address::new(url.as_str()).map_err(|why| why.to_string())?;
+    let head = head(answer)?;
+    let archive = Archive { address: &address, head: &head, answer, time };
+    let before = memo.fetched.map(|fetched| time.since(fetched));
+    if answer.status == 304 {
+        let record = match memo.digest {
+            Some(digest) if settings.revisits => archive.revisit(memo, digest, true)?,
+            _ => None,
+        };
+        memo.fetched = Some(time);
+        memo.failures = 0;
+        return Ok(Read {
+            answer: Answer::NotModified,
+            elapsed: before,
+            counted: None,
+            modified: answer.last_modified(),
+            digest: memo.digest,
+            record,
+            links: Vec::new(),
+            look_again: false,
+        });
+    }
+    let rules = settings.rules_for(&memo.url);
+    let kind = answer.content_type();
+    let look = Look::new(&answer.body, kind.as_ref(), &rules);
+    let digest = Digest::of(&answer.body);
+    let elapsed = before.filter(|_| is_second).unwrap_or(Span::MAX);
+    let (verdict, kept) = match &memo.kept {
+        Some(kept) => {
+            let (verdict, kept) = change::compare(kept, &look, elapsed, &rules);
+            (Some(verdict), kept)
+        }
+        None => (None, Kept::first(&look)),
+    };
+    let became = match (&memo.digest, &verdict) {
+        (None, _) => Answer::First,
+        // What it was compared with is lost: the bytes decide.
+        (Some(before), None) if *before != digest => Answer::Changed,
+        (_, Some(verdict)) if verdict.changed => Answer::Changed,
+        _ => Answer::Unchanged,
+    };
+    let record = match became {
+        Answer::First | Answer::Changed => Some(archive.response()?),
+        _ if memo.digest == Some(digest) && settings.revisits => archive.revisit(memo, digest, false)?,
+        // Other bytes that say the same: the copy we have is as good.
+        _ => None,
+    };
+    let (title, links) = follow(settings, url, answer);
+    memo.etag = answer.headers.text("etag").map(str::to_owned);
+    memo.last_modified = answer.headers.text("last-modified").map(str::to_owned);
+    memo.redirect = (url.as_str() != memo.url.as_str()).then(|| url.as_str().to_owned());
+    memo.title = title;
+    memo.kept = Some(kept);
+    memo.fetched = Some(time);
+    memo.failures = 0;
+    if matches!(became, Answer::First | Answer::Changed) {
+        memo.digest = Some(digest);
+        memo.version = None;
+    }
+    let what = verdict.filter(|verdict| verdict.changed).map(|verdict| counted(verdict.what));
+    Ok(Read {
+        answer: became,
+        elapsed: before,
+        counted: what.or_else(|| (became == Answer::Changed).then(|| "bytes".to_owned())),
+        modified: answer.last_modified(),
+        digest: Some(memo.digest.unwrap_or(digest)),
+        record,
+        links,
+        look_again: verdict.is_some_and(|verdict| verdict.look_again),
+    })
+}
+
+fn counted(what: What) -> String {
+    match what {
+        What::Nothing => "nothing".to_owned(),
+        What::Exact => "bytes".to_owned(),
+        What::Text { changed, of } => format!("text: {changed} of {of} blocks"),
+        What::Simhash { distance } => format!("simhash: {distance} of 64 bits"),
+    }
+}
+
+/// The title, and the links that may be followed.
+fn follow(settings: &Settings, url: &PageUrl, answer: &Response) -> (Option<String>, Vec<PageUrl>) {
+    let kind = answer.content_type();
+    if !kind.as_ref().is_none_or(refrain_fetch::client::ContentType::is_html) {
+        return (None, Vec::new());
+    }
+    let label = kind.as_ref().and_then(|kind| kind.charset.as_deref());
+    let found = links::links(&charset::decoded(&answer.body, label), url, &settings.agent);
+    let header = Directives::of_header(answer.headers.all("x-robots-tag"), &settings.agent);
+    let Some(follow) = &settings.follow else { return (found.title, Vec::new()) };
+    if found.directives.or(header).nofollow {
+        return (found.title, Vec::new());
+    }
+    let followed = found.links.into_iter().filter(|link| !link.nofollow && follow.leads(url, &link.url));
+    (found.title, followed.map(|link| link.url).collect())
+}
+
+/// Status line and headers as they are kept with the body, which has no content coding any more.
+fn head(answer: &Response) -> Result<HttpHead, String> {
+    let gone = ["transfer-encoding", "content-encoding", "content-length"];
+    let length = answer.body.len().to_string();
+    let mut headers: Vec<(&str, &[u8])> = Vec::new();
+    headers.extend(answer.headers.iter().filter(|(name, _)| !gone.contains(name)));
+    if answer.status != 304 {
+        headers.push(("content-length", length.as_bytes()));
+    }
+    let reason = answer.reason.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+    HttpHead::response(answer.status, &reason, headers).map_err(|why| why.to_string())
+}
+
+struct Archive<'a> {
+    address: &'a Address,
+    head: &'a HttpHead,
+    answer: &'a Response,
+    time: Time,
+}
+
+impl Archive<'_> {
+    fn response(&self) -> Result<Encoded, String> {
+        let response = warc::Response {
+            url: self.address,
+            time: self.time,
+            ip: self.answer.remote.map(|remote| remote.ip()),
+            head: self.head,
+            body: &self.answer.body,
+            truncated: self.answer.truncated.then_some(Truncated::Length),
+            request: None,
+        };
+        response.encode().map_err(|why| why.to_string())
+    }
+
+    /// A record that says the body is still the same, if the version that has it is known.
+    fn revisit(&self, memo: &Memo, digest: Digest, not_modified: bool) -> Result<Option<Encoded>, String> {
+        let Some((url, time)) = &memo.version else { return Ok(None) };
+        let earlier = Address::new(url.as_str()).map_err(|why| why.to_string())?;
+        let revisit = warc::Revisit {
+            url: self.address,
+            time: self.time,
+            ip: self.answer.remote.map(|remote| remote.ip()),
+            head: self.head,
+            digest,
+            earlier_url: &earlier,
+            earlier_time: *time,
+            not_modified,
+        };
+        revisit.encode().map(Some).map_err(|why| why.to_string())
+    }
+}

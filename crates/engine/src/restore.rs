@@ -1,0 +1,167 @@
+//! From what the store has to a frontier: facts are kept, beliefs follow from them.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use refrain_core::estimate::interest::clicks::Interest;
+use refrain_core::estimate::shape::url_shape;
+use refrain_core::frontier::{
+    AgeLimits, Attentive, AttentivePast, Budget, Found, Frontier, FrontierError, HostId, Hourly, HourlyPage,
+    Manners, Settings as FrontierSettings,
+};
+use refrain_core::time::{Span, Time};
+use refrain_store::{PageRow, PageState, Reader};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::CrawlError;
+use crate::catalogue::{Hosts, Pages};
+use crate::rules::HostRules;
+use crate::settings::Settings;
+
+/// What learns: change rates and signals of pages, by the clocks of their hosts.
+pub(crate) type Learner = Hourly<Attentive>;
+
+/// The frontier, and who is in it.
+pub(crate) struct Scheduler {
+    pub(crate) frontier: Frontier<Learner>,
+    pub(crate) pages: Pages,
+    pub(crate) hosts: Hosts,
+    pub(crate) manners: Manners,
+}
+
+/// A page that was never fetched is worth as much as one that stays fresh for a month.
+const NEVER_FETCHED: f64 = 30.0 * 86_400.0;
+/// That hardly falls with time.
+const HARDLY: f64 = 1e-9;
+/// An order is given up after so long: more than any visit takes.
+const LEASE: Span = Span::from_whole_secs(1800);
+
+impl Scheduler {
+    /// Everything that the store knows, to be crawled from now on.
+    pub(crate) fn restore(reader: &Reader, settings: &Settings, now: Time) -> Result<Self, CrawlError> {
+        let manners =
+            Manners { gap: settings.gap, in_flight: settings.per_host, patience: settings.patience };
+        let frontier_settings = FrontierSettings { lease: LEASE, ..FrontierSettings::default() };
+        let learner = Hourly::new(Attentive::default());
+        let frontier = Frontier::new(learner, Budget::Rate(settings.rate), frontier_settings, now)?;
+        let mut scheduler = Self { frontier, pages: Pages::default(), hosts: Hosts::default(), manners };
+        let names = scheduler.restore_hosts(reader, settings, now)?;
+        let mut failed = None;
+        reader.pages(|row| match scheduler.restore_page(&row, &names, now) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(why) => {
+                failed = Some(why);
+                ControlFlow::Break(())
+            }
+        })?;
+        failed.map_or(Ok(scheduler), |why| Err(why.into()))
+    }
+
+    fn restore_hosts(
+        &mut self,
+        reader: &Reader,
+        settings: &Settings,
+        now: Time,
+    ) -> Result<HashMap<refrain_store::HostId, HostId>, CrawlError> {
+        let mut rows = Vec::new();
+        reader.hosts(|row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        let mut names = HashMap::with_capacity(rows.len());
+        for row in rows {
+            let id = self.frontier.add_host(self.manners);
+            names.insert(row.id, id);
+            let entry = self.hosts.entry(&row.name, || id);
+            entry.failures = row.failures;
+            entry.back_off = row.back_off_until;
+            if let Some(robots) = &row.robots {
+                let rules = HostRules::kept(robots.fetched, robots.status, &robots.text, &settings.agent);
+                entry.rules = Some(Arc::new(rules));
+            }
+            // When the last request before was made is not known to the millisecond: it may have been a moment ago.
+            self.frontier.was_visited(now, id, now)?;
+            if let Some(gap) = row.gap {
+                self.frontier.set_manners(
+                    now,
+                    id,
+                    Manners { gap: gap.max(self.manners.gap), ..self.manners },
+                )?;
+            }
+            if let Some(until) = row.back_off_until.filter(|until| *until > now) {
+                self.frontier.back_off(now, id, until)?;
+            }
+        }
+        Ok(names)
+    }
+
+    fn restore_page(
+        &mut self,
+        row: &PageRow<'_>,
+        names: &HashMap<refrain_store::HostId, HostId>,
+        now: Time,
+    ) -> Result<(), FrontierError> {
+        self.pages.know(row.url);
+        // robots.txt may say something else today.
+        let crawled = matches!(row.state, PageState::Active | PageState::Disallowed);
+        let Some(host) = names.get(&row.host).copied().filter(|_| crawled) else { return Ok(()) };
+        let Some(fetched) = row.fetched else {
+            return self.add(row.id, row.url, host, row.importance, row.max_age, now);
+        };
+        let learner = self.frontier.model_mut().inner_mut();
+        let mut past = row.history.and_then(AttentivePast::from_bytes).unwrap_or_default();
+        let mut page = learner.page(host, shape(row.url), row.importance as f32)?;
+        page.set_heard(false);
+        learner.recall(&mut page, &mut past, host);
+        let id = self.frontier.insert_with_past(now, HourlyPage::new(page), past, host, fetched)?;
+        self.limit_age(id, row.max_age, now)?;
+        self.pages.add(row.id, id);
+        Ok(())
+    }
+
+    /// A page that was never fetched.
+    pub(crate) fn add(
+        &mut self,
+        stored: refrain_store::PageId,
+        url: &str,
+        host: HostId,
+        importance: f64,
+        max_age: Option<Span>,
+        now: Time,
+    ) -> Result<(), FrontierError> {
+        let learner = self.frontier.model_mut().inner_mut();
+        let mut page = learner.page(host, shape(url), importance as f32)?;
+        page.set_heard(false);
+        let interest = Interest { profit: importance * NEVER_FETCHED, decay: HARDLY };
+        let found = Found { page: HourlyPage::new(page), host, born: now, interest };
+        let id = self.frontier.discover(now, found)?;
+        self.limit_age(id, max_age, now)?;
+        self.pages.add(stored, id);
+        Ok(())
+    }
+
+    fn limit_age(
+        &mut self,
+        page: refrain_core::frontier::PageId,
+        max_age: Option<Span>,
+        now: Time,
+    ) -> Result<(), FrontierError> {
+        match max_age {
+            Some(most) => self.frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The host of this name.
+    pub(crate) fn host(&mut self, name: &str) -> HostId {
+        let (frontier, manners) = (&mut self.frontier, self.manners);
+        self.hosts.entry(name, || frontier.add_host(manners)).id
+    }
+}
+
+/// What pages made by the same template share, as a number.
+fn shape(url: &str) -> u32 {
+    // 0 means any shape.
+    (xxh3_64(url_shape(url).as_bytes()) as u32).max(1)
+}

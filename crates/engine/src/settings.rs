@@ -1,0 +1,113 @@
+//! How a crawl goes about it.
+
+use refrain_core::time::Span;
+use refrain_fetch::change::Rules;
+use refrain_fetch::client;
+use refrain_fetch::url::PageUrl;
+
+use crate::follow::Follow;
+
+/// How a crawl goes about it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Requests per second, all hosts together, whatever they are for.
+    pub rate: f64,
+    /// The least time between the starts of two requests to a host.
+    pub gap: Span,
+    /// The gap is at least this many times what a host takes to answer.
+    pub patience: f32,
+    /// The most requests to a host at the same time.
+    pub per_host: u16,
+    /// The most fetches under way at the same time.
+    pub parallel: usize,
+    /// The crawler's name in robots.txt.
+    pub agent: String,
+    /// How pages are asked for.
+    pub client: client::Settings,
+    /// What counts as a change, by the beginnings of addresses; the longest that fits decides.
+    pub rules: Vec<(String, Rules)>,
+    /// Which links become pages.
+    pub follow: Option<Follow>,
+    /// No more pages than this are known.
+    pub most_pages: u64,
+    /// How long a robots.txt is believed.
+    pub robots_for: Span,
+    /// How many redirects are followed.
+    pub redirects: usize,
+    /// Whether an unchanged page leaves a record in the archive.
+    pub revisits: bool,
+    /// When the crawl is over.
+    pub until: Until,
+}
+
+/// When a crawl is over, if nobody stops it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Never.
+    Stopped,
+    /// After so long.
+    After(Span),
+    /// When every page was looked at once.
+    Once,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rate: 1.0,
+            gap: Span::from_whole_secs(1),
+            patience: 10.0,
+            per_host: 1,
+            parallel: 256,
+            agent: "Refrain".to_owned(),
+            client: client::Settings::default(),
+            rules: Vec::new(),
+            follow: None,
+            most_pages: 100_000_000,
+            robots_for: Span::from_whole_secs(86_400),
+            redirects: 5,
+            revisits: true,
+            until: Until::Stopped,
+        }
+    }
+}
+
+impl Settings {
+    /// What counts as a change of a page.
+    pub(crate) fn rules_for(&self, url: &PageUrl) -> Rules {
+        let fits = self.rules.iter().filter(|(start, _)| url.as_str().starts_with(start.as_str()));
+        fits.max_by_key(|(start, _)| start.len()).map(|(_, rules)| rules.clone()).unwrap_or_default()
+    }
+}
+
+/// A host as the store names it: scheme, name and port, the port only if it is not the usual one.
+pub(crate) fn host_name(url: &PageUrl) -> String {
+    let (scheme, usual) = if url.is_secure() { ("https", 443) } else { ("http", 80) };
+    if url.port() == usual {
+        format!("{scheme}://{}", url.host())
+    } else {
+        format!("{scheme}://{}:{}", url.host(), url.port())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_have_one_name() {
+        let name = |url: &str| host_name(&PageUrl::parse(url).unwrap());
+        assert_eq!(name("http://Example.org:80/a"), "http://example.org");
+        assert_eq!(name("https://example.org:8443/"), "https://example.org:8443");
+    }
+
+    #[test]
+    fn the_longest_beginning_decides() {
+        let rules = |digits| Rules { ignore_digits: digits, ..Rules::default() };
+        let starts = [("http://a/", true), ("http://a/b/", false), ("http://c/", true)];
+        let rules = starts.map(|(start, digits)| (start.to_owned(), rules(digits))).to_vec();
+        let settings = Settings { rules, ..Settings::default() };
+        let ignores = |url: &str| settings.rules_for(&PageUrl::parse(url).unwrap()).ignore_digits;
+        assert!(ignores("http://a/x") && !ignores("http://a/b/x") && !ignores("http://d/"));
+    }
+}

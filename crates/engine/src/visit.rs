@@ -1,0 +1,230 @@
+//! One visit to a page: robots.txt if it is not known, then the page, through all its redirects. Every request waits for its turn.
+
+use std::sync::Arc;
+
+use refrain_core::frontier;
+use refrain_core::time::{Span, Time};
+use refrain_fetch::client::{Client, Request, Response};
+use refrain_fetch::robots::{Robots, Ruling};
+use refrain_fetch::url::PageUrl;
+use refrain_store as store;
+
+use crate::clock::Clock;
+use crate::door::{Door, Over};
+use crate::memo::Memo;
+use crate::read::{self, Read};
+use crate::rules::{HostRules, Verdict};
+use crate::settings::{Settings, host_name};
+
+/// What to visit.
+pub(crate) struct Job {
+    pub(crate) order: Option<frontier::OrderId>,
+    pub(crate) page: frontier::PageId,
+    pub(crate) stored: store::PageId,
+    pub(crate) memo: Memo,
+}
+
+/// What came of a visit.
+pub(crate) struct Visited {
+    pub(crate) order: Option<frontier::OrderId>,
+    pub(crate) page: frontier::PageId,
+    pub(crate) stored: store::PageId,
+    /// The host that answered last.
+    pub(crate) host: String,
+    /// When the last request was made, which is the moment that was seen.
+    pub(crate) time: Time,
+    /// The status of the last answer.
+    pub(crate) status: Option<u16>,
+    pub(crate) bytes: u64,
+    /// How long the host took to answer, and the whole.
+    pub(crate) response: Option<Span>,
+    pub(crate) took: Span,
+    pub(crate) memo: Memo,
+    pub(crate) seen: Seen,
+}
+
+/// What was seen.
+pub(crate) enum Seen {
+    /// An answer of use: a body, or that it is the same.
+    Read(Box<Read>),
+    /// The page is not there any more.
+    Gone,
+    /// robots.txt forbids it.
+    Disallowed,
+    /// The host wants to be left alone; for how long, if it said so.
+    SlowDown(Option<Span>),
+    /// The host's robots.txt cannot be had.
+    NoRules,
+    /// Something else is wrong with the page.
+    Failed(String),
+    /// The host did not answer.
+    Unreachable(String),
+    /// The crawl is over.
+    Over,
+}
+
+/// What visits need.
+pub(crate) struct Kit {
+    pub(crate) client: Client,
+    pub(crate) clock: Clock,
+    pub(crate) door: Door,
+    pub(crate) settings: Arc<Settings>,
+}
+
+/// A visit under way.
+struct Visit<'a> {
+    kit: &'a Kit,
+    /// The host of the page, where a request was allowed that may not have been made yet.
+    ordered: String,
+    unused: bool,
+    has_order: bool,
+    time: Time,
+    status: Option<u16>,
+    bytes: u64,
+    response: Option<Span>,
+    took: Span,
+    host: String,
+}
+
+/// Visits a page. The order allowed one request to its host.
+pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
+    let Job { order, page, stored, mut memo } = job;
+    let ordered = host_name(&memo.url);
+    let mut visit = Visit {
+        kit: &kit,
+        host: ordered.clone(),
+        unused: order.is_some(),
+        has_order: order.is_some(),
+        ordered,
+        time: kit.clock.now(),
+        status: None,
+        bytes: 0,
+        response: None,
+        took: Span::ZERO,
+    };
+    let seen = match visit.look(&mut memo).await {
+        Ok(seen) => seen,
+        Err(Over) => Seen::Over,
+    };
+    let Visit { host, time, status, bytes, response, took, .. } = visit;
+    Visited { order, page, stored, host, time, status, bytes, response, took, memo, seen }
+}
+
+impl Visit<'_> {
+    async fn look(&mut self, memo: &mut Memo) -> Result<Seen, Over> {
+        let mut url = memo.url.clone();
+        for _ in 0..=self.kit.settings.redirects {
+            self.host = host_name(&url);
+            let rules = match self.rules(&url).await? {
+                Ok(rules) => rules,
+                Err(seen) => return Ok(seen),
+            };
+            if !rules.allow(url.path_and_query()) {
+                return Ok(match rules.verdict {
+                    Verdict::Rules(_) => Seen::Disallowed,
+                    Verdict::Wait => Seen::NoRules,
+                });
+            }
+            let mut request = Request::new(url.clone());
+            // Validators belong to the address that gave them.
+            if memo.answered() == url.as_str() {
+                request.etag = memo.etag.clone().map(String::into_bytes);
+                request.last_modified = memo.last_modified.clone().map(String::into_bytes);
+            }
+            let answer = match self.ask(&request).await? {
+                Ok(answer) => answer,
+                Err(why) => return Ok(Seen::Unreachable(why)),
+            };
+            match (answer.status, &answer.location) {
+                (200..=299, _) => return Ok(self.read(memo, &url, &answer)),
+                (304, _) if request.etag.is_some() || request.last_modified.is_some() => {
+                    return Ok(self.read(memo, &url, &answer));
+                }
+                (300..=399, Some(Ok(target))) => url = target.clone(),
+                (300..=399, Some(Err(why))) => {
+                    return Ok(Seen::Failed(format!("a redirect to nowhere: {why}")));
+                }
+                (404 | 410, _) => return Ok(Seen::Gone),
+                (429 | 503, _) => return Ok(Seen::SlowDown(answer.retry_after(self.time))),
+                (status, _) => return Ok(Seen::Failed(format!("status {status}"))),
+            }
+        }
+        Ok(Seen::Failed(format!("more than {} redirects", self.kit.settings.redirects)))
+    }
+
+    fn read(&self, memo: &mut Memo, url: &PageUrl, answer: &Response) -> Seen {
+        match read::read(&self.kit.settings, memo, url, answer, self.time, !self.has_order) {
+            Ok(read) => Seen::Read(Box::new(read)),
+            Err(why) => Seen::Failed(why),
+        }
+    }
+
+    /// What the host of an address asks of crawlers; asked if it is not known.
+    async fn rules(&mut self, url: &PageUrl) -> Result<Result<Arc<HostRules>, Seen>, Over> {
+        let host = host_name(url);
+        if let Some(known) = self.kit.door.rules(&host).await? {
+            return Ok(Ok(known));
+        }
+        let mut robots = url.robots();
+        let asked = self.kit.clock.now();
+        let agent = &self.kit.settings.agent;
+        let mut rules = HostRules { asked, status: None, verdict: Verdict::Rules(Robots::default()) };
+        // Up to five redirects; a sixth counts as having none.
+        for _ in 0..6 {
+            let request =
+                Request { max_body: Some(refrain_fetch::robots::LARGEST), ..Request::new(robots.clone()) };
+            let answer = self.ask(&request).await?;
+            rules.status = answer.as_ref().ok().map(|answer| answer.status);
+            // Whether a host was never to be had for a month is not remembered across visits: it waits.
+            let ruling = rules
+                .status
+                .map_or(Ruling::of_failure(Span::ZERO), |status| Ruling::of_status(status, Span::ZERO));
+            match (ruling, answer) {
+                (Ruling::Parse, Ok(answer)) => {
+                    rules.verdict = Verdict::Rules(Robots::parse(&answer.body, agent));
+                    break;
+                }
+                (Ruling::Redirect, Ok(Response { location: Some(Ok(target)), .. })) => robots = target,
+                (Ruling::Wait, Ok(answer)) => {
+                    rules.verdict = Verdict::Wait;
+                    let asked_for = answer.retry_after(self.time);
+                    self.kit.door.tell(&host, Arc::new(rules));
+                    return Ok(Err(asked_for.map_or(Seen::NoRules, |wait| Seen::SlowDown(Some(wait)))));
+                }
+                (Ruling::Wait, Err(why)) => {
+                    rules.verdict = Verdict::Wait;
+                    self.kit.door.tell(&host, Arc::new(rules));
+                    return Ok(Err(Seen::Unreachable(format!("robots.txt: {why}"))));
+                }
+                _ => break,
+            }
+        }
+        let rules = Arc::new(rules);
+        self.kit.door.tell(&host, Arc::clone(&rules));
+        Ok(Ok(rules))
+    }
+
+    /// Makes a request when its turn has come; the inner error is a sentence.
+    async fn ask(&mut self, request: &Request) -> Result<Result<Response, String>, Over> {
+        let host = host_name(&request.url);
+        let mine = host == self.ordered;
+        let mut inside = None;
+        if mine && self.unused {
+            self.unused = false;
+        } else {
+            // An order holds one place at its host, which is used again; elsewhere a place is needed.
+            let again = mine && self.has_order;
+            inside = Some(self.kit.door.enter(&host, again).await?);
+        }
+        self.time = self.kit.clock.now();
+        let answer = self.kit.client.get(request).await;
+        self.took = self.kit.clock.now().since(self.time);
+        self.status = answer.as_ref().ok().map(|answer| answer.status);
+        self.bytes += answer.as_ref().map_or(0, |answer| answer.raw.len() as u64);
+        self.response = answer.as_ref().ok().map(|answer| answer.first_byte);
+        if let Some(inside) = &mut inside {
+            inside.response = self.response;
+        }
+        Ok(answer.map_err(|why| why.to_string()))
+    }
+}

@@ -1,0 +1,129 @@
+//! Crawls of a small web on loopback, seen from its side.
+
+mod web;
+
+use std::path::Path;
+
+use refrain_core::time::Span;
+use refrain_engine::{Clock, Crawl, Follow, Seed, Settings, Summary, Until, add_seeds};
+use refrain_fetch::client;
+use refrain_fetch::url::PageUrl;
+use refrain_store::{Options, Outcome, PageState, Reader, Store, verify};
+use tokio::sync::watch;
+
+use web::{Page, Web};
+
+fn settings(until: Until) -> Settings {
+    Settings {
+        rate: 200.0,
+        gap: Span::from_millis(50),
+        patience: 0.0,
+        until,
+        client: client::Settings { allow_private: true, ..client::Settings::default() },
+        ..Settings::default()
+    }
+}
+
+async fn crawl(directory: &Path, urls: &[String], settings: Settings) -> Summary {
+    let clock = Clock::start();
+    let mut store = Store::open(directory, Options::default()).unwrap();
+    let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: 1.0, max_age: None };
+    add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
+    let crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
+    let (_keep, stop) = watch::channel(false);
+    crawl.run(stop).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_becomes_pages_that_are_kept_fresh() {
+    let web = Web::start().await;
+    web.put("/", Page::html("<a href=/a>a</a> <a href=/b#x>b</a> <a href=/secret/c>c</a> <a href=http://other.localhost/>o</a>"));
+    web.put("/a", Page::html("<p>one</p> <a href=/>home</a>"));
+    web.put("/b", Page::html("<p>never changes</p>").with("ETag", "\"7\""));
+    web.put("/robots.txt", Page::text("User-agent: *\nDisallow: /secret/\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let follow = |until| Settings { follow: Some(Follow::SameHost), ..settings(until) };
+    let summary = crawl(folder.path(), &[web.url("/")], follow(Until::Once)).await;
+    assert_eq!((summary.first, summary.found, summary.gone, summary.failed), (3, 3, 1, 0), "{summary:?}");
+    let reader = Reader::open(folder.path()).unwrap();
+    let page = |path: &str| reader.page(&web.url(path)).unwrap().unwrap();
+    assert_eq!(page("/secret/c").state, PageState::Disallowed);
+    let body = reader.answer(reader.versions_of(page("/a").id).unwrap()[0].id).unwrap().unwrap();
+    assert_eq!(body.body, b"<p>one</p> <a href=/>home</a>");
+
+    // Started again it goes on, learns that /a changed, and asks for /b with what it knows.
+    web.put("/a", Page::html("<p>two</p> <a href=/>home</a>"));
+    let summary = crawl(folder.path(), &[], follow(Until::After(Span::from_millis(1500)))).await;
+    assert_eq!((summary.first, summary.changed, summary.failed), (0, 1, 0), "{summary:?}");
+    assert!(summary.unchanged > 5);
+    assert!(web.log().iter().any(|hit| hit.path == "/b" && hit.status == 304));
+    assert!(!web.log().iter().any(|hit| hit.path.starts_with("/secret")));
+    // robots.txt was asked for once: it holds for a day.
+    assert_eq!(web.log().iter().filter(|hit| hit.path == "/robots.txt").count(), 1);
+    let changes = reader.changes_since(refrain_store::Seq(0), 100).unwrap();
+    assert_eq!(changes.iter().filter(|change| change.old.is_some()).count(), 1);
+    let history = page("/a").history.unwrap();
+    assert!(refrain_core::frontier::AttentivePast::from_bytes(&history).unwrap().history().seen() > 0);
+    let report = verify(folder.path(), |_| {}).unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    // Two requests are never closer than the gap, not even across a restart.
+    web.assert_polite(Span::from_millis(50));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_that_misbehave() {
+    let web = Web::start().await;
+    web.put("/loop", Page::redirect("/loop"));
+    web.put("/moved", Page::redirect("/here"));
+    web.put("/here", Page::html("<p>here</p>"));
+    web.put("/busy", Page::status(503).with("Retry-After", "1"));
+    web.put("/broken", Page::status(500));
+    web.put("/nowhere", Page::status(302));
+    let urls: Vec<String> = ["/loop", "/moved", "/gone", "/busy", "/broken", "/nowhere"]
+        .iter()
+        .map(|path| web.url(path))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let summary = crawl(folder.path(), &urls, settings(Until::Once)).await;
+    assert_eq!((summary.first, summary.gone, summary.looks), (1, 1, 6), "{summary:?}");
+    let reader = Reader::open(folder.path()).unwrap();
+    let page = |path: &str| reader.page(&web.url(path)).unwrap().unwrap();
+    assert_eq!(page("/moved").redirect, Some(web.url("/here")));
+    assert_eq!(page("/gone").state, PageState::Gone);
+    let outcome = |path: &str| reader.observations_of(page(path).id, 1).unwrap()[0].outcome;
+    assert_eq!(outcome("/busy"), Outcome::SlowDown);
+    for path in ["/loop", "/broken", "/nowhere"] {
+        assert_eq!(outcome(path), Outcome::Failed, "{path}");
+    }
+    let log = web.log();
+    // After "come back in a second" nobody came before.
+    let busy = log.iter().position(|hit| hit.path == "/busy").unwrap();
+    if let Some(next) = log.get(busy + 1) {
+        assert!(next.time.since(log[busy].time) >= Span::from_millis(990));
+    }
+    web.assert_polite(Span::from_millis(50));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_no_rules_is_left_alone() {
+    let web = Web::start().await;
+    web.put("/robots.txt", Page::status(500));
+    web.put("/a", Page::html("<p>a</p>"));
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path(), &[web.url("/a")], settings(Until::After(Span::from_millis(700)))).await;
+    assert_eq!(web.log().iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["/robots.txt"]);
+    // Not even after a restart.
+    crawl(folder.path(), &[], settings(Until::After(Span::from_millis(300)))).await;
+    assert_eq!(web.log().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn private_addresses_are_not_visited_unless_allowed() {
+    let web = Web::start().await;
+    web.put("/", Page::html("<p>internal</p>"));
+    let folder = tempfile::tempdir().unwrap();
+    let careful =
+        Settings { client: client::Settings::default(), ..settings(Until::After(Span::from_millis(500))) };
+    let summary = crawl(folder.path(), &[web.url("/")], careful).await;
+    assert_eq!((summary.first, web.log().len()), (0, 0));
+}
