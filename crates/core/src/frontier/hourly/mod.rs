@@ -162,7 +162,9 @@ impl<M: Model> Model for Hourly<M> {
         if let Some(rate) = self.inner.change_rate(&page.inner, past) {
             self.learn(rate, host, now, seen);
         }
-        page.week = self.latest.get(&host.index()).copied();
+        // Where signals tell when a page changes, hours add nothing but work.
+        let is_silent = self.inner.sooner(&page.inner) == Some(Span::ZERO);
+        page.week = self.latest.get(&host.index()).copied().filter(|_| is_silent);
     }
 
     fn refresh(

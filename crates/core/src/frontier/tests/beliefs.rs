@@ -210,9 +210,12 @@ fn picks_of_a_working_week<M: Model>(model: M, make: impl Fn(&mut M, HostId, f32
 #[test]
 fn clocks_and_curves_are_exact() {
     let frontier = picks_of_a_working_week(Hourly::new(Attentive::default()), |model, host, importance| {
-        HourlyPage::new(model.inner_mut().page(host, 0, importance).unwrap())
+        let mut page = model.inner_mut().page(host, 0, importance).unwrap();
+        // Signals of the first host are not listened to.
+        page.set_heard(host.index() > 0);
+        HourlyPage::new(page)
     });
-    // At ten o'clock time flies.
+    // There, at ten o'clock, time flies.
     let page = &frontier.pages[0];
     let value = |hour: f64| {
         let since = crate::page::SinceFetch::fetched_at(at(86_400.0 * 9.0 + 3600.0 * hour));
