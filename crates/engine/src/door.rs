@@ -15,9 +15,14 @@ pub(crate) struct Door {
     to: UnboundedSender<Event>,
 }
 
-/// The crawl is over: there will be no answer.
+/// Why a request is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Over;
+pub(crate) enum Shut {
+    /// The crawl is over: there will be no answer.
+    Over,
+    /// The host's turn does not come soon: the page waits for it in the frontier, not in a visit.
+    Later,
+}
 
 /// A request to a host is under way, until this is dropped.
 pub(crate) struct Inside {
@@ -37,20 +42,22 @@ impl Door {
     }
 
     /// Waits until a request to a host may be made. `again`: in the place of one that was allowed before.
-    pub(crate) async fn enter(&self, host: &str, again: bool) -> Result<Inside, Over> {
+    pub(crate) async fn enter(&self, host: &str, again: bool) -> Result<Inside, Shut> {
         let (enter, entered) = oneshot::channel();
         let knock = Event::Knock { host: host.to_owned(), again, enter };
-        self.to.send(knock).map_err(|_| Over)?;
-        entered.await.map_err(|_| Over)?;
+        self.to.send(knock).map_err(|_| Shut::Over)?;
+        if !entered.await.map_err(|_| Shut::Over)? {
+            return Err(Shut::Later);
+        }
         let host = (!again).then(|| host.to_owned());
         Ok(Inside { to: self.to.clone(), host, response: None })
     }
 
     /// What a host asks of crawlers, if that is known and recent.
-    pub(crate) async fn rules(&self, host: &str) -> Result<Option<Arc<HostRules>>, Over> {
+    pub(crate) async fn rules(&self, host: &str) -> Result<Option<Arc<HostRules>>, Shut> {
         let (known, answer) = oneshot::channel();
-        self.to.send(Event::Rules { host: host.to_owned(), known }).map_err(|_| Over)?;
-        answer.await.map_err(|_| Over)
+        self.to.send(Event::Rules { host: host.to_owned(), known }).map_err(|_| Shut::Over)?;
+        answer.await.map_err(|_| Shut::Over)
     }
 
     /// Tells everybody what a host asks.

@@ -19,8 +19,8 @@ pub(crate) enum Event {
         host: String,
         /// In place of a request that was allowed to the same host.
         again: bool,
-        /// Told when it may be made.
-        enter: oneshot::Sender<()>,
+        /// Told when it may be made; false if that is too long to wait for.
+        enter: oneshot::Sender<bool>,
     },
     /// A request that a knock allowed is over.
     Left {

@@ -10,7 +10,7 @@ use refrain_fetch::url::PageUrl;
 use refrain_store as store;
 
 use crate::clock::Clock;
-use crate::door::{Door, Over};
+use crate::door::{Door, Shut};
 use crate::memo::Memo;
 use crate::read::{self, Read};
 use crate::rules::{HostRules, Verdict};
@@ -59,6 +59,8 @@ pub(crate) enum Seen {
     Failed(String),
     /// The host did not answer.
     Unreachable(String),
+    /// A host's turn did not come: the page waits for it like others.
+    Postponed,
     /// The crawl is over.
     Over,
 }
@@ -104,14 +106,15 @@ pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
     };
     let seen = match visit.look(&mut memo).await {
         Ok(seen) => seen,
-        Err(Over) => Seen::Over,
+        Err(Shut::Over) => Seen::Over,
+        Err(Shut::Later) => Seen::Postponed,
     };
     let Visit { host, time, status, bytes, response, took, .. } = visit;
     Visited { order, page, stored, host, time, status, bytes, response, took, memo, seen }
 }
 
 impl Visit<'_> {
-    async fn look(&mut self, memo: &mut Memo) -> Result<Seen, Over> {
+    async fn look(&mut self, memo: &mut Memo) -> Result<Seen, Shut> {
         let mut url = memo.url.clone();
         for _ in 0..=self.kit.settings.redirects {
             self.host = host_name(&url);
@@ -160,7 +163,7 @@ impl Visit<'_> {
     }
 
     /// What the host of an address asks of crawlers; asked if it is not known.
-    async fn rules(&mut self, url: &PageUrl) -> Result<Result<Arc<HostRules>, Seen>, Over> {
+    async fn rules(&mut self, url: &PageUrl) -> Result<Result<Arc<HostRules>, Seen>, Shut> {
         let host = host_name(url);
         if let Some(known) = self.kit.door.rules(&host).await? {
             return Ok(Ok(known));
@@ -205,7 +208,7 @@ impl Visit<'_> {
     }
 
     /// Makes a request when its turn has come; the inner error is a sentence.
-    async fn ask(&mut self, request: &Request) -> Result<Result<Response, String>, Over> {
+    async fn ask(&mut self, request: &Request) -> Result<Result<Response, String>, Shut> {
         let host = host_name(&request.url);
         let mine = host == self.ordered;
         let mut inside = None;

@@ -127,3 +127,17 @@ async fn private_addresses_are_not_visited_unless_allowed() {
     let summary = crawl(folder.path(), &[web.url("/")], careful).await;
     assert_eq!((summary.first, web.log().len()), (0, 0));
 }
+
+/// A host that asks for an hour between requests gets it, and keeps nobody else from being visited.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_for_hours_holds_up_nobody() {
+    let (slow, quick) = (Web::start().await, Web::start().await);
+    slow.put("/robots.txt", Page::text("User-agent: *\nCrawl-delay: 3600\n"));
+    slow.put("/a", Page::html("<p>a</p>"));
+    quick.put("/a", Page::html("<p>a</p>"));
+    let folder = tempfile::tempdir().unwrap();
+    let one_at_a_time = Settings { parallel: 1, ..settings(Until::After(Span::from_millis(1500))) };
+    let summary = crawl(folder.path(), &[slow.url("/a"), quick.url("/a")], one_at_a_time).await;
+    assert_eq!((summary.first, summary.failed), (1, 0), "{summary:?}");
+    assert_eq!(slow.log().iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["/robots.txt"]);
+}

@@ -44,13 +44,16 @@ struct Meaning {
 impl Crawl {
     pub(super) fn visited(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
         self.under_way -= 1;
-        if let Some(order) = visited.order {
+        if visited.order.is_some() {
             self.journal.release(visited.stored);
-            if matches!(visited.seen, Seen::Over) {
-                return Ok(());
-            }
+        }
+        if matches!(visited.seen, Seen::Over) {
+            return Ok(());
+        }
+        if let Some(order) = visited.order {
             self.answer(now, order, &visited)?;
-        } else if matches!(visited.seen, Seen::Over) {
+        }
+        if matches!(visited.seen, Seen::Postponed) {
             return Ok(());
         }
         self.judge_host(now, &visited)?;
@@ -70,8 +73,13 @@ impl Crawl {
             Seen::Read(read) => seen(read, now),
             _ => frontier::Outcome::Failed { retry_after: meaning.retry.unwrap_or(RETRY) },
         };
-        frontier.answer(now, order, outcome, visited.response)?;
-        let over = matches!(visited.seen, Seen::Disallowed) || self.settings.until == Until::Once;
+        match frontier.answer(now, order, outcome, visited.response) {
+            // So late that the page was ordered again, and that order answered: nothing to learn from this one.
+            Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => {}
+            Err(why) => return Err(why.into()),
+        }
+        let once = self.settings.until == Until::Once && !matches!(visited.seen, Seen::Postponed);
+        let over = once || matches!(visited.seen, Seen::Disallowed);
         if over && frontier.page(visited.page).is_ok() {
             frontier.remove(now, visited.page)?;
             self.scheduler.pages.remove(visited.page);
@@ -265,6 +273,6 @@ fn meaning(visited: &Visited) -> Meaning {
         Seen::Failed(why) | Seen::Unreachable(why) => {
             means(Outcome::Failed, PageState::Active, Some(why.clone()), retry(RETRY))
         }
-        Seen::Over => means(Outcome::Failed, PageState::Active, None, None),
+        Seen::Postponed | Seen::Over => means(Outcome::Failed, PageState::Active, None, Some(Span::ZERO)),
     }
 }

@@ -16,14 +16,17 @@ pub(super) struct Knocks {
 struct Waiting {
     host: HostId,
     again: bool,
-    enter: oneshot::Sender<()>,
+    enter: oneshot::Sender<bool>,
 }
 
 /// Where as many requests as a host allows are under way, that may be over at any moment.
 const SOON: Span = Span::from_millis(20);
 
+/// Nobody waits here for longer. Hosts may ask for gaps of hours: whoever waited for those would keep others from being visited.
+const PATIENCE: Span = Span::from_whole_secs(30);
+
 impl Knocks {
-    pub(super) fn wait(&mut self, host: HostId, again: bool, enter: oneshot::Sender<()>) {
+    pub(super) fn wait(&mut self, host: HostId, again: bool, enter: oneshot::Sender<bool>) {
         // Who is not let wait is told so by the end of the channel.
         if !self.closed {
             self.waiting.push(Waiting { host, again, enter });
@@ -55,7 +58,10 @@ impl Knocks {
             };
             match answer {
                 // If it went away just now, a request is paid for that is not made.
-                Knock::Enter => drop(waiting.enter.send(())),
+                Knock::Enter => drop(waiting.enter.send(true)),
+                Knock::Later(when) if when < Time::MAX && when.since(now) > PATIENCE => {
+                    let _ = waiting.enter.send(false);
+                }
                 Knock::Later(when) => {
                     next = next.min(if when == Time::MAX { now + SOON } else { when });
                     left.push(waiting);

@@ -1,5 +1,5 @@
 //! What is learned of hubs whose parameters are not known: what their links are worth, and how many to expect of a hub that was
-//! seldom visited. (How many links a hub shows is learned by the frontier, from its last visits.)
+//! seldom visited. (How many links a hub shows is learned by the frontier, from its visits.)
 
 /// Who was told something is told again when it has moved by this share.
 const MOVED: f64 = 0.1;

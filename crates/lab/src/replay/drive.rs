@@ -39,6 +39,11 @@ struct World<'a, M: Replayed, F> {
 }
 
 impl Drive<'_> {
+    /// When the trace begins.
+    pub(super) fn start(&self) -> Time {
+        self.trace.span().map_or(Time::ZERO, |(start, _)| start)
+    }
+
     /// All fetches that are made. `make` gives a page as the model wants it.
     pub(super) fn run<M: Replayed, F>(
         &self,

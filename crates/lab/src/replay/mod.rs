@@ -58,7 +58,6 @@ pub fn fetches(
     trace: &Trace,
     setting: &Setting,
 ) -> Result<Vec<(Time, u32)>, SimulationError> {
-    let start = trace.span().map_or(Time::ZERO, |(start, _)| start);
     // Slots are given by the clock; the frontier, a hair faster, is always ready for the next.
     let rate = Budget::Rate(setting.rate * (1.0 + 1e-9));
     let settings = Settings {
@@ -66,6 +65,7 @@ pub fn fetches(
         ..Settings::default()
     };
     let mut drive = Drive { trace, period: 1.0 / setting.rate, dated: setting.dated, floor: setting.floor };
+    let start = drive.start();
     match policy {
         Policy::Value(function) => estimated(&drive, Known::new(function), rate, settings),
         Policy::Delayed => estimated(&drive, Known::new(ValueFunction::GreedyNcis), rate, settings),
@@ -108,8 +108,7 @@ fn learned<M: Learns>(
     rate: Budget,
     settings: Settings,
 ) -> Result<Vec<(Time, u32)>, SimulationError> {
-    let start = drive.trace.span().map_or(Time::ZERO, |(start, _)| start);
-    let frontier = Frontier::new(model, rate, settings, start)?;
+    let frontier = Frontier::new(model, rate, settings, drive.start())?;
     drive.run(frontier, |model, host, page| model.unheard(host, page.importance as f32))
 }
 
@@ -120,8 +119,7 @@ fn estimated<M: Model<Page = Belief, Past = ()>>(
     rate: Budget,
     settings: Settings,
 ) -> Result<Vec<(Time, u32)>, SimulationError> {
-    let start = drive.trace.span().map_or(Time::ZERO, |(start, _)| start);
-    let frontier = Frontier::new(Estimated::new(model), rate, settings, start)?;
+    let frontier = Frontier::new(Estimated::new(model), rate, settings, drive.start())?;
     drive.run(frontier, |model, host, page| model.page(host, page.importance))
 }
 

@@ -7,6 +7,16 @@ use super::super::*;
 use super::{at, rate};
 use crate::page::Belief;
 
+/// The greatest value of all pages, computed anew; of equals the first.
+fn best_of<M: Model>(frontier: &Frontier<M>, ids: &[PageId], now: Time) -> (f64, PageId) {
+    let worth = |id: &PageId| {
+        let (page, since) = frontier.page(*id).unwrap();
+        frontier.model.value(page, &since, now)
+    };
+    let all = ids.iter().map(|id| (worth(id), *id));
+    all.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).unwrap()
+}
+
 /// Learning frontiers against all values, computed anew for each decision: prices that fall and rise, beliefs that
 /// change, signals.
 fn learning_picks<M: Model>(model: M, make: impl Fn(&mut M, HostId, f32) -> M::Page, refresh: u32) {
@@ -30,13 +40,7 @@ fn learning_picks<M: Model>(model: M, make: impl Fn(&mut M, HostId, f32) -> M::P
             frontier.signal(now, ids[random.random_range(0..ids.len())]).unwrap();
         }
         let order = frontier.poll(now).unwrap().unwrap();
-        let worth = |id: &PageId| {
-            let (page, since) = frontier.page(*id).unwrap();
-            frontier.model.value(page, &since, now)
-        };
-        let best =
-            ids.iter().map(|id| (worth(id), *id)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        assert_eq!((order.value, order.page), best.unwrap(), "decision {decision}");
+        assert_eq!((order.value, order.page), best_of(&frontier, &ids, now), "decision {decision}");
         let answer = if random.random::<f64>() < 0.4 { Answer::Changed } else { Answer::Unchanged };
         frontier.answer(now, order.id, Outcome::Seen(answer), None).unwrap();
     }
@@ -186,13 +190,7 @@ fn picks_of_a_working_week<M: Model>(model: M, make: impl Fn(&mut M, HostId, f32
             frontier.signal(now, ids[random.random_range(0..ids.len())]).unwrap();
         }
         let order = frontier.poll(now).unwrap().unwrap();
-        let worth = |id: &PageId| {
-            let (page, since) = frontier.page(*id).unwrap();
-            frontier.model.value(page, &since, now)
-        };
-        let best =
-            ids.iter().map(|id| (worth(id), *id)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        assert_eq!((order.value, order.page), best.unwrap(), "decision {decision}");
+        assert_eq!((order.value, order.page), best_of(&frontier, &ids, now), "decision {decision}");
         let (_, since) = frontier.page(order.page).unwrap();
         // The last ten o'clock, or some hour of the day.
         let daily = order.page.index().is_multiple_of(2);
