@@ -79,9 +79,9 @@ fn a_site_is_crawled_kept_and_told_of() {
     let checked = refrain(&["check", "--data", &data]);
     assert!(checked.status.success() && stdout(&checked).contains("all is well"), "{}", stdout(&checked));
 
-    // Politely: the gap was kept, but for what a busy machine delays.
+    // Politely: the gap was kept, however busy the machine.
     for pair in web.log().windows(2) {
-        assert!(pair[1].time.duration_since(pair[0].time) > Duration::from_millis(10), "{pair:?}");
+        assert!(pair[1].time.duration_since(pair[0].time) >= Duration::from_millis(20), "{pair:?}");
     }
 }
 

@@ -6,9 +6,30 @@ use std::path::Path;
 
 use support::*;
 
+/// A short one: it crawls, tells the truth, and leaves a page to open and data to look into.
 #[test]
 fn the_demo_tells_its_story() {
-    insta::assert_snapshot!("demo", stdout(&refrain(&["demo"])));
+    let folder = Folder::new();
+    let place = text(&folder.path("demo")).to_owned();
+    let story = stdout(&refrain(&["demo", "--for", "8s", "--rate", "30/s", "--data", &place]));
+    let share = |name: &str| -> f64 {
+        let line = story
+            .lines()
+            .find(|line| line.trim_start().starts_with(name))
+            .unwrap_or_else(|| panic!("{name}: {story}"));
+        line.split('%').next().unwrap().split(' ').rfind(|word| !word.is_empty()).unwrap().parse().unwrap()
+    };
+    assert!(share("Refrain") > share("every page equally often"), "{story}");
+    assert!(share("Refrain") > share("Nutch-like intervals"), "{story}");
+    assert!(story.contains("of 4 forbidden pages none were asked for"), "{story}");
+    let page = std::fs::read_to_string(folder.path("demo/index.html")).unwrap();
+    assert!(page.matches("<svg").count() == 2 && !page.contains("src=") && !page.contains("<script"));
+    let data = text(&folder.path("demo/data")).to_owned();
+    assert!(stdout(&refrain(&["check", "--data", &data])).contains("all is well"));
+    complains(
+        &refrain(&["demo", "--data", &place]),
+        &["is there already", "expected the name of a new folder"],
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! A small web on loopback, with its own log of who asked for what and when.
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::HashMap;
 use std::io::{Read, Write};

@@ -1,6 +1,7 @@
 //! The command line as it is typed. What it means is decided where it is used.
 
 mod crawl;
+mod demo;
 mod discover;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use refrain_lab::made_up::Numbers;
 
 use crate::units;
 pub(crate) use crawl::{ChangesArgs, CrawlArgs, DataArgs, Since};
+pub(crate) use demo::DemoArgs;
 pub(crate) use discover::{DiscoverArgs, HubRate};
 
 /// A web crawler that knows when to come back to a page, and when to hold back.
@@ -27,6 +29,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Keep copies of pages as fresh as a budget allows, politely
     Crawl(CrawlArgs),
+    /// A file of settings for `refrain crawl` with every key, its default, and what it is for
+    Config,
     /// What changed, as JSON lines
     Changes(ChangesArgs),
     /// What a data directory holds
@@ -41,8 +45,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Policies under a virtual clock: what would they make of a budget?
     Lab(LabArgs),
-    /// A small example, explained
-    Demo,
+    /// A small living web on this machine, crawled live for a minute, and the truth about it
+    Demo(DemoArgs),
     /// Measure this machine: nanoseconds per crawl value, seconds per optimum and plan
     Bench(BenchArgs),
 }

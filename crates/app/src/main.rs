@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Crawl(args) => crawl::run(&args),
+        Command::Config => crawl::print_config(),
         Command::Changes(args) => data::changes(&args),
         Command::Status(args) => data::status(&args),
         Command::Check(args) => data::check(&args),
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
         Command::Estimate(args) => estimate::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Lab(args) => lab::run(&args),
-        Command::Demo => demo::run(),
+        Command::Demo(args) => demo::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match result {

@@ -46,6 +46,22 @@ pub(crate) fn rate(text: &str) -> Result<Span, String> {
     Ok(Span::from_secs(each))
 }
 
+/// A size: a number and a unit. How many bytes that is.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let expected = "expected a size like 64kB, 10MB or 1GB";
+    let text = text.trim();
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).ok_or(expected)?;
+    let (number, unit) = text.split_at(at);
+    let number: f64 = number.trim().parse().map_err(|_| expected)?;
+    let units = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)];
+    let (_, unit) = units.into_iter().find(|(name, _)| *name == unit).ok_or(expected)?;
+    let bytes = (number * unit).round();
+    if !(1.0..=1e15).contains(&bytes) {
+        return Err(format!("{expected}, at least 1B"));
+    }
+    Ok(bytes as u64)
+}
+
 /// A span as a person says it: `100 ms`, `15 s`, `2 h 40 m`, `3 d`.
 pub(crate) fn spoken(span: Span) -> String {
     let seconds = span.as_secs();
@@ -61,6 +77,23 @@ pub(crate) fn spoken(span: Span) -> String {
         (many, 0) => format!("{many} {large}"),
         (many, some) => format!("{many} {large} {some} {small}"),
     }
+}
+
+/// A span as a person says it who does not care about more than two digits: `150 ms`.
+pub(crate) fn about(span: Span) -> String {
+    let seconds = span.as_secs();
+    if seconds == 0.0 || seconds >= 60.0 {
+        return spoken(Span::from_secs(seconds.round()));
+    }
+    let digit = 10_f64.powf(seconds.log10().floor() - 1.0);
+    spoken(Span::from_secs((seconds / digit).round() * digit))
+}
+
+/// A span like a clock shows it: `0:07`, `1:02:03`.
+pub(crate) fn clock(span: Span) -> String {
+    let seconds = span.as_secs() as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 #[cfg(test)]
@@ -88,5 +121,13 @@ mod tests {
         assert_eq!(spoken(Span::from_whole_secs(604_800 + 7200)), "7 d 2 h");
         assert_eq!(spoken(Span::from_whole_secs(15)), "15 s");
         assert_eq!(spoken(Span::from_millis(100)), "100 ms");
+        assert_eq!((bytes("64kB"), bytes("1.5 MB")), (Ok(64_000), Ok(1_500_000)));
+        for wrong in ["", "7", "0B", "-1kB", "1 elephant", "NaNB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(about(Span::from_secs(0.1528)), "150 ms");
+        assert_eq!(about(Span::from_secs(90.4)), "90 s");
+        assert_eq!(clock(Span::from_whole_secs(7)), "0:07");
+        assert_eq!(clock(Span::from_whole_secs(3723)), "1:02:03");
     }
 }

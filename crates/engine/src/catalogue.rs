@@ -44,6 +44,16 @@ impl Pages {
         self.scheduled.get(&stored).copied()
     }
 
+    /// How many places of pages there are, empty ones included.
+    pub(crate) fn slots(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// The page at a place, if there is one.
+    pub(crate) fn at(&self, slot: usize) -> Option<PageId> {
+        self.stored.get(slot).copied().flatten().and_then(|stored| self.scheduled(stored))
+    }
+
     /// Remembers an address. Whether it is new.
     pub(crate) fn know(&mut self, url: &str) -> bool {
         self.known.insert(xxh3_64(url.as_bytes()))
@@ -86,6 +96,10 @@ impl Hosts {
             unruled: 0,
             back_off: None,
         })
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &HostEntry)> {
+        self.by_name.iter().map(|(name, entry)| (name.as_str(), entry))
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut HostEntry> {

@@ -53,6 +53,12 @@ impl Door {
         Ok(Inside { to: self.to.clone(), host, response: None })
     }
 
+    /// Tells that a host has answered, or will not any more.
+    pub(crate) fn answered(&self, host: &str) {
+        // If nobody listens the crawl is over.
+        let _ = self.to.send(Event::Answered { host: host.to_owned() });
+    }
+
     /// What a host asks of crawlers, if that is known and recent.
     pub(crate) async fn rules(&self, host: &str) -> Result<Option<Arc<HostRules>>, Shut> {
         let (known, answer) = oneshot::channel();

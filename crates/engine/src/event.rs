@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use refrain_core::time::Span;
+use refrain_store::Seq;
 use tokio::sync::oneshot;
 
 use crate::recorder::Done;
@@ -29,6 +30,11 @@ pub(crate) enum Event {
         /// How long it took to answer.
         response: Option<Span>,
     },
+    /// A host has answered, or will not any more.
+    Answered {
+        /// The host, by name.
+        host: String,
+    },
     /// Somebody wants to know what a host asks of crawlers.
     Rules {
         /// The host, by name.
@@ -42,6 +48,13 @@ pub(crate) enum Event {
         host: String,
         /// What it says.
         rules: Arc<HostRules>,
+    },
+    /// A reader of the change feed has come so far.
+    Delivered {
+        /// The reader, by name.
+        reader: String,
+        /// The last change that it has.
+        seq: Seq,
     },
     /// A batch was committed, or was not.
     Committed(Done),

@@ -8,12 +8,14 @@
 //!
 //! Do, then record: a visit counts once its batch is committed. What was under way when the process died is done again.
 
+mod believed;
 mod catalogue;
 mod clock;
 mod crawl;
 mod door;
 mod event;
 mod follow;
+mod ledger;
 mod memo;
 mod read;
 mod recorder;
@@ -21,15 +23,18 @@ mod restore;
 mod rules;
 mod seeds;
 mod settings;
+mod tidy;
 mod told;
 mod visit;
 
+pub use believed::beliefs;
 pub use clock::Clock;
 pub use crawl::Crawl;
 pub use follow::Follow;
+pub use ledger::Ledger;
 pub use seeds::{Seed, add_seeds};
 pub use settings::{Settings, Until};
-pub use told::{Summary, Told};
+pub use told::{HostPulse, Pulse, Summary, Told, UnderWay};
 
 /// Why a crawl cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -1,12 +1,15 @@
-//! The store on a thread of its own: it takes batches, commits them, and says what became of each.
+//! The store on a thread of its own: it takes batches, commits them, and says what became of each. Between batches it tidies up.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use refrain_store::{Batch, Committed, Store, StoreError};
+use refrain_core::time::Span;
+use refrain_store::{Batch, Committed, Retention, Store, StoreError};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::clock::Clock;
 use crate::event::Event;
+use crate::tidy::Tidy;
 
 /// The way to the store.
 pub(crate) struct Recorder {
@@ -16,18 +19,15 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// `events` hears of every batch, in their order.
-    pub(crate) fn start(mut store: Store, events: UnboundedSender<Event>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        store: Store,
+        retention: Option<Retention>,
+        clock: Clock,
+        events: UnboundedSender<Event>,
+    ) -> std::io::Result<Self> {
         let (batches, received) = mpsc::channel::<Batch>();
-        let work = move || {
-            for batch in received {
-                let done = store.commit(&batch);
-                let failed = done.is_err();
-                // Nobody listens any more: the crawl is over, and so is this.
-                if events.send(Event::Committed(done)).is_err() || failed {
-                    return;
-                }
-            }
-        };
+        let tidy = retention.map(|retention| Tidy::new(retention, clock.now()));
+        let work = move || Work { store, tidy, clock, events }.run(&received);
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(work)?;
         Ok(Self { batches: Some(batches), thread: Some(thread) })
     }
@@ -54,6 +54,54 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// What the thread works with.
+struct Work {
+    store: Store,
+    tidy: Option<Tidy>,
+    clock: Clock,
+    events: UnboundedSender<Event>,
+}
+
+/// Tidying waits until no batch came for so long: facts go first.
+const QUIET: Span = Span::from_millis(50);
+
+impl Work {
+    /// Until nobody sends batches any more, nobody listens, or the store fails.
+    fn run(mut self, batches: &mpsc::Receiver<Batch>) {
+        loop {
+            match batches.recv_timeout(self.patience()) {
+                Ok(batch) => {
+                    let done = self.store.commit(&batch);
+                    let failed = done.is_err();
+                    if self.events.send(Event::Committed(done)).is_err() || failed {
+                        return;
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    let now = self.clock.now();
+                    if let Some(tidy) = &mut self.tidy
+                        && let Err(why) = tidy.step(&mut self.store, now)
+                    {
+                        // If nobody listens any more, nobody minds.
+                        let _ = self.events.send(Event::Committed(Err(why)));
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How long to wait for a batch before there is something else to do.
+    fn patience(&self) -> std::time::Duration {
+        let wait = match &self.tidy {
+            Some(tidy) => tidy.due().since(self.clock.now()).max(QUIET),
+            None => Span::from_whole_secs(86_400),
+        };
+        std::time::Duration::from_nanos(wait.as_nanos())
     }
 }
 

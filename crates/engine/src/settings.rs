@@ -4,6 +4,7 @@ use refrain_core::time::Span;
 use refrain_fetch::change::Rules;
 use refrain_fetch::client;
 use refrain_fetch::url::PageUrl;
+use refrain_store::Retention;
 
 use crate::follow::Follow;
 
@@ -12,7 +13,8 @@ use crate::follow::Follow;
 pub struct Settings {
     /// Requests per second, all hosts together, whatever they are for.
     pub rate: f64,
-    /// The least time between the starts of two requests to a host.
+    /// The least time between two requests to a host: from the answer to one to the start of the next, or between their starts if
+    /// there may be several at the same time.
     pub gap: Span,
     /// The gap is at least this many times what a host takes to answer.
     pub patience: f32,
@@ -36,6 +38,8 @@ pub struct Settings {
     pub redirects: usize,
     /// Whether an unchanged page leaves a record in the archive.
     pub revisits: bool,
+    /// Which copies are kept; all, if nothing is said.
+    pub retention: Option<Retention>,
     /// When the crawl is over.
     pub until: Until,
 }
@@ -67,6 +71,7 @@ impl Default for Settings {
             robots_for: Span::from_whole_secs(86_400),
             redirects: 5,
             revisits: true,
+            retention: None,
             until: Until::Stopped,
         }
     }

@@ -25,11 +25,56 @@ pub enum Told {
     },
     /// Changes up to this one are on the disk.
     Changes(Seq),
+    /// Something is not as it should be, though the crawl goes on: a sentence.
+    Warning(String),
+    /// How the crawl is doing, once a second.
+    Pulse(Box<Pulse>),
+}
+
+/// How a crawl is doing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pulse {
+    /// When.
+    pub time: Time,
+    /// What it has come to.
+    pub summary: Summary,
+    /// The budget: requests per second.
+    pub rate: f64,
+    /// Pages that wait for their first visit.
+    pub waiting: usize,
+    /// The share of copies that are expected to be fresh, weighted by importance; a page without a copy is not.
+    pub freshness: Option<f64>,
+    /// Visits under way, the longest first, if there are many not all.
+    pub under_way: Vec<UnderWay>,
+    /// Hosts that are left alone, then the slowest; a few.
+    pub hosts: Vec<HostPulse>,
+}
+
+/// A visit under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnderWay {
+    /// The page.
+    pub url: String,
+    /// Since when.
+    pub since: Time,
+}
+
+/// How a host is doing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostPulse {
+    /// Scheme, name and port.
+    pub name: String,
+    /// How long it takes to answer.
+    pub response: Span,
+    /// Until when it is left alone.
+    pub back_off: Option<Time>,
 }
 
 /// What a crawl has come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
+    /// Requests that were paid for, whatever they were for.
+    pub requests: u64,
     /// Visits to pages,
     pub looks: u64,
     /// of which saw a page for the first time,

@@ -18,6 +18,8 @@ use crate::settings::{Settings, host_name};
 
 /// What to visit.
 pub(crate) struct Job {
+    /// Of this visit, among those under way.
+    pub(crate) number: u64,
     pub(crate) order: Option<frontier::OrderId>,
     pub(crate) page: frontier::PageId,
     pub(crate) stored: store::PageId,
@@ -26,6 +28,7 @@ pub(crate) struct Job {
 
 /// What came of a visit.
 pub(crate) struct Visited {
+    pub(crate) number: u64,
     pub(crate) order: Option<frontier::OrderId>,
     pub(crate) page: frontier::PageId,
     pub(crate) stored: store::PageId,
@@ -90,7 +93,7 @@ struct Visit<'a> {
 
 /// Visits a page. The order allowed one request to its host.
 pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
-    let Job { order, page, stored, mut memo } = job;
+    let Job { number, order, page, stored, mut memo } = job;
     let ordered = host_name(&memo.url);
     let mut visit = Visit {
         kit: &kit,
@@ -110,7 +113,7 @@ pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
         Err(Shut::Later) => Seen::Postponed,
     };
     let Visit { host, time, status, bytes, response, took, .. } = visit;
-    Visited { order, page, stored, host, time, status, bytes, response, took, memo, seen }
+    Visited { number, order, page, stored, host, time, status, bytes, response, took, memo, seen }
 }
 
 impl Visit<'_> {
@@ -221,6 +224,7 @@ impl Visit<'_> {
         }
         self.time = self.kit.clock.now();
         let answer = self.kit.client.get(request).await;
+        self.kit.door.answered(&host);
         self.took = self.kit.clock.now().since(self.time);
         self.status = answer.as_ref().ok().map(|answer| answer.status);
         self.bytes += answer.as_ref().map_or(0, |answer| answer.raw.len() as u64);

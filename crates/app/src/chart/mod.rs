@@ -26,6 +26,8 @@ pub(crate) enum Style {
     Line,
     /// Known exactly: dots in the colour of the curve before it.
     Exact,
+    /// Dots in a colour of their own.
+    Dots,
     /// What no curve can cross: dashes.
     Bound,
 }

@@ -139,6 +139,14 @@ impl SvgChart<'_> {
                     let dots = points.map(|point| Circle::new(point, 3, colour.filled()));
                     chart.draw_series(dots)?;
                 }
+                Style::Dots => {
+                    let own = colours.next().unwrap_or(INK);
+                    let dots = points.map(|point| Circle::new(point, 3, own.mix(0.6).filled()));
+                    chart
+                        .draw_series(dots)?
+                        .label(curve.name)
+                        .legend(move |(x, y)| Circle::new((x + 12, y), 3, own.filled()));
+                }
                 Style::Bound => {
                     let dashes = DashedLineSeries::new(points, 4, 4, INK.stroke_width(1));
                     chart.draw_series(dashes)?.label(curve.name).legend(|at| {

@@ -17,7 +17,8 @@ Started again, without seeds or with more, it goes on where it was.
 Examples:
   refrain crawl https://example.org/ --follow same-host --rate 2/s --agent MyCrawler --contact https://example.net/crawler
   refrain crawl seeds.txt --rate 500/h --agent MyCrawler --contact me@example.net --for 10m
-  refrain crawl --rate 2/s --agent MyCrawler --contact me@example.net --changes changes.jsonl")]
+  refrain crawl --rate 2/s --agent MyCrawler --contact me@example.net --changes changes.jsonl
+  refrain config > refrain.toml        and then, with that file: refrain crawl")]
 pub(crate) struct CrawlArgs {
     /// Where to begin: addresses, or files of addresses
     #[arg(value_name = "URL|FILE")]
@@ -25,7 +26,11 @@ pub(crate) struct CrawlArgs {
 
     /// The budget: requests per unit of time, all hosts together, whatever they are for
     #[arg(long, value_name = "R", value_parser = units::rate)]
-    pub(crate) rate: Span,
+    pub(crate) rate: Option<Span>,
+
+    /// A file of settings, as `refrain config` prints it [default: refrain.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// The crawler's name, for User-Agent and robots.txt
     #[arg(long, value_name = "NAME")]
@@ -35,17 +40,17 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "URL|MAIL")]
     pub(crate) contact: Option<String>,
 
-    /// Where everything is kept
-    #[arg(long, value_name = "DIR", default_value = "refrain-data")]
-    pub(crate) data: PathBuf,
+    /// Where everything is kept [default: refrain-data]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
 
     /// Links become pages, too: same-host, same-site, or a pattern with * for anything
     #[arg(long, value_name = "WHICH")]
     pub(crate) follow: Option<String>,
 
-    /// No more pages than this
-    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
-    pub(crate) max_pages: u64,
+    /// No more pages than this [default: 100000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_pages: Option<u64>,
 
     /// End after so long
     #[arg(long = "for", value_name = "TIME", value_parser = units::some_span)]
@@ -55,13 +60,13 @@ pub(crate) struct CrawlArgs {
     #[arg(long, conflicts_with = "duration")]
     pub(crate) once: bool,
 
-    /// The least time between two requests to a host; robots.txt may ask for more
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::span)]
-    pub(crate) gap: Span,
+    /// The least time between two requests to a host; robots.txt may ask for more [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = units::span)]
+    pub(crate) gap: Option<Span>,
 
-    /// The gap is at least so many times what a host takes to answer
-    #[arg(long, value_name = "TIMES", default_value_t = 10.0)]
-    pub(crate) patience: f32,
+    /// The gap is at least so many times what a host takes to answer [default: 10]
+    #[arg(long, value_name = "TIMES")]
+    pub(crate) patience: Option<f32>,
 
     /// Visit loopback and private addresses as well: for intranets and tests
     #[arg(long)]
@@ -75,8 +80,12 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) changes: Option<PathBuf>,
 
+    /// A line for each visit, on a terminal as well
+    #[arg(long)]
+    pub(crate) plain: bool,
+
     /// Say nothing but what is wrong
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "plain")]
     pub(crate) quiet: bool,
 }
 

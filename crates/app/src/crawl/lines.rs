@@ -31,31 +31,29 @@ impl Lines {
         self.say(&format!("{pages} pages, {new} of them new; everything is kept in {}", data.display()));
     }
 
-    /// Says what happens until all is over; gives itself back, and what went wrong.
+    /// Says what happens until all is over.
     pub(crate) fn watch(
-        self,
+        &self,
         mut told: UnboundedReceiver<Told>,
         mut feed: Option<Feed>,
-    ) -> (Self, Result<(), Failure>) {
+    ) -> Result<(), Failure> {
         let mut result = feed.as_mut().map_or(Ok(()), Feed::catch_up);
         while let Some(told) = told.blocking_recv() {
             match (told, &mut feed) {
                 (Told::Changes(_), Some(feed)) if result.is_ok() => result = feed.catch_up(),
-                (Told::Changes(_), _) => {}
+                (Told::Changes(_) | Told::Pulse(_), _) => {}
+                (Told::Warning(sentence), _) => drop(writeln!(io::stderr(), "refrain: {sentence}")),
                 (looked, _) => self.say_look(&looked),
             }
         }
-        (self, result)
+        result
     }
 
     fn say_look(&self, told: &Told) {
         let Told::Looked { time, url, outcome, note, status, bytes, took } = told else { return };
         let status = status.map_or("---".to_owned(), |status| status.to_string());
         let note = note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();
-        let outcome = match outcome {
-            Outcome::NotModified => "unchanged",
-            other => other.as_str(),
-        };
+        let outcome = spoken_outcome(*outcome);
         self.say(&format!(
             "{}  {outcome:<10} {status}  {:>7}  {:>7}  {url}{note}",
             of_day(*time),
@@ -82,13 +80,21 @@ impl Lines {
     }
 }
 
+/// What came of a visit, in a word.
+pub(super) fn spoken_outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::NotModified => "unchanged",
+        other => other.as_str(),
+    }
+}
+
 /// The time of day, in UTC.
-fn of_day(time: Time) -> String {
+pub(super) fn of_day(time: Time) -> String {
     let moment = Timestamp::from_nanosecond(i128::from(time.as_nanos())).unwrap_or_default();
     moment.to_zoned(TimeZone::UTC).strftime("%H:%M:%S").to_string()
 }
 
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),
         1000..1_000_000 => format!("{} kB", short(bytes as f64 / 1e3)),

@@ -12,10 +12,6 @@ use std::path::Path;
 use crate::cli::OptimumArgs;
 use crate::failure::Failure;
 
-pub(crate) use problem::{Goal, Problem};
-pub(crate) use summary::write_spread;
-pub(crate) use sweep::Sweep;
-
 pub(crate) fn run(args: &OptimumArgs) -> Result<(), Failure> {
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(Failure::input("--json and --csv - both go to standard output; expected one of them"));

@@ -120,6 +120,12 @@ impl AttentivePage {
         self.nats > 0.0 && self.announced() > NOTHING * f64::from(self.alpha)
     }
 
+    /// How often it is believed to change per second, with and without signals.
+    pub fn change_rate(&self) -> Option<Posterior> {
+        let (shape, mean) = (f64::from(self.shape), f64::from(self.alpha) + self.announced());
+        Posterior::new(shape, shape / mean).ok()
+    }
+
     /// The value of a page whose signals say nothing.
     fn silent(&self) -> Option<GammaPosterior> {
         let (shape, mean) = (f64::from(self.shape), f64::from(self.alpha) + self.announced());

@@ -37,6 +37,19 @@ impl Quota {
 }
 
 impl<M: Model> Frontier<M> {
+    /// How many pages were never fetched.
+    pub fn new_pages(&self) -> usize {
+        self.finds.len()
+    }
+
+    /// Whether a page was never fetched.
+    ///
+    /// # Errors
+    /// If the page is unknown.
+    pub fn is_new(&self, page: PageId) -> Result<bool, FrontierError> {
+        Ok(self.finds.contains(self.known(page)?))
+    }
+
     /// A page is a hub from now on: it shows links to new pages. What it is worth as a page counts, too.
     ///
     /// # Errors

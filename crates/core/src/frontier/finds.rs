@@ -59,6 +59,10 @@ impl Finds {
         self.finds.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.finds.len()
+    }
+
     pub(super) fn contains(&self, index: u32) -> bool {
         self.finds.contains_key(&index)
     }

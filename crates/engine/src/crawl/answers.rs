@@ -43,7 +43,7 @@ struct Meaning {
 
 impl Crawl {
     pub(super) fn visited(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
-        self.under_way -= 1;
+        self.visits.end(visited.number);
         if visited.order.is_some() {
             self.journal.release(visited.stored);
         }

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use refrain_core::frontier::OrderId;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId};
+use refrain_store::{Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId, Seq};
 
 use super::Crawl;
 use crate::CrawlError;
@@ -78,6 +78,11 @@ impl Journal {
         let before = self.hosts.remove(&update.name).and_then(|before| before.robots);
         let robots = update.robots.or(before);
         self.hosts.insert(update.name.clone(), HostUpdate { robots, ..update });
+        self.touch(now);
+    }
+
+    pub(super) fn delivered(&mut self, now: Time, reader: String, seq: Seq) {
+        self.next.delivered.push((reader, seq));
         self.touch(now);
     }
 

@@ -39,10 +39,11 @@ impl Knocks {
         self.waiting.clear();
     }
 
-    /// Lets in who may enter now. A moment at which the next one may.
+    /// Lets in who may enter now, and counts them. A moment at which the next one may.
     pub(super) fn serve(
         &mut self,
         frontier: &mut Frontier<Learner>,
+        requests: &mut u64,
         now: Time,
     ) -> Result<Time, FrontierError> {
         let mut next = Time::MAX;
@@ -58,7 +59,10 @@ impl Knocks {
             };
             match answer {
                 // If it went away just now, a request is paid for that is not made.
-                Knock::Enter => drop(waiting.enter.send(true)),
+                Knock::Enter => {
+                    *requests += 1;
+                    let _ = waiting.enter.send(true);
+                }
                 Knock::Later(when) if when < Time::MAX && when.since(now) > PATIENCE => {
                     let _ = waiting.enter.send(false);
                 }

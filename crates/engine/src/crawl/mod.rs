@@ -3,10 +3,13 @@
 //! - `answers`: what comes of visits, to the frontier and to the store
 //! - `knocks`: requests beside those that were ordered, one after the other
 //! - `journal`: facts that wait to be committed, and what follows when they are
+//! - `visits`: what is under way; `pulse`: how it is all doing
 
 mod answers;
 mod journal;
 mod knocks;
+mod pulse;
+mod visits;
 
 use std::sync::Arc;
 
@@ -20,6 +23,7 @@ use crate::CrawlError;
 use crate::clock::Clock;
 use crate::door::Door;
 use crate::event::Event;
+use crate::ledger::Ledger;
 use crate::memo::Memo;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
@@ -28,6 +32,8 @@ use crate::told::{Summary, Told};
 use crate::visit::{Job, Kit, visit};
 use journal::Journal;
 use knocks::Knocks;
+use pulse::Pulses;
+use visits::Visits;
 
 /// A crawl, ready to run.
 pub struct Crawl {
@@ -40,8 +46,8 @@ pub struct Crawl {
     events: UnboundedReceiver<Event>,
     knocks: Knocks,
     journal: Journal,
-    /// Visits under way.
-    under_way: usize,
+    visits: Visits,
+    pulses: Pulses,
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
@@ -70,7 +76,8 @@ impl Crawl {
         let leases = store.read().leases()?.into_iter().map(|lease| lease.page).collect();
         let reader = Reader::open(directory)?;
         let (to_events, events) = unbounded_channel();
-        let recorder = Recorder::start(store, to_events.clone()).map_err(CrawlError::Thread)?;
+        let recorder = Recorder::start(store, settings.retention, clock, to_events.clone())
+            .map_err(CrawlError::Thread)?;
         let settings = Arc::new(settings);
         let door = Door::new(to_events);
         let kit = Arc::new(Kit { client, clock, door, settings: Arc::clone(&settings) });
@@ -85,11 +92,17 @@ impl Crawl {
             knocks: Knocks::default(),
             // Whoever had a lease is gone with the process that gave it.
             journal: Journal::releasing(leases),
-            under_way: 0,
+            visits: Visits::default(),
+            pulses: Pulses::default(),
             again: Vec::new(),
             told,
             summary: Summary::default(),
         })
+    }
+
+    /// Where those who pass on changes say how far they have come.
+    pub fn ledger(&self) -> Ledger {
+        Ledger::new(self.kit.door.events())
     }
 
     /// Crawls until it is over or told to stop: `stop` becomes true.
@@ -111,11 +124,11 @@ impl Crawl {
             }
             let wake = match stopping {
                 None => self.decide(now)?,
-                Some(until) if self.under_way == 0 || now >= until => break,
+                Some(until) if self.visits.len() == 0 || now >= until => break,
                 Some(until) => until,
             };
             self.flush(now);
-            let wake = wake.min(self.journal.due(now)).min(deadline.max(now));
+            let wake = wake.min(self.pulse(now)).min(self.journal.due(now)).min(deadline.max(now));
             tokio::select! {
                 event = self.events.recv() => {
                     let Some(event) = event else { break };
@@ -134,15 +147,16 @@ impl Crawl {
 
     /// Makes what requests can be made now; says when to look again.
     fn decide(&mut self, now: Time) -> Result<Time, CrawlError> {
-        let knocks = self.knocks.serve(&mut self.scheduler.frontier, now)?;
+        let knocks = self.knocks.serve(&mut self.scheduler.frontier, &mut self.summary.requests, now)?;
         self.look_again(now)?;
-        while self.under_way < self.settings.parallel {
+        while self.visits.len() < self.settings.parallel {
             let Some(order) = self.scheduler.frontier.poll(now)? else { break };
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
+            self.summary.requests += 1;
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }
-        let full = self.under_way >= self.settings.parallel;
+        let full = self.visits.len() >= self.settings.parallel;
         let next = self.scheduler.frontier.next_wakeup().filter(|_| !full).unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
         Ok(next.min(knocks).min(again))
@@ -174,8 +188,8 @@ impl Crawl {
             self.scheduler.pages.remove(page);
             return Ok(());
         };
-        self.under_way += 1;
-        let (kit, job) = (Arc::clone(&self.kit), Job { order, page, stored, memo });
+        let number = self.visits.begin(memo.url.as_str(), self.clock.now());
+        let (kit, job) = (Arc::clone(&self.kit), Job { number, order, page, stored, memo });
         let events = self.kit.door.events();
         tokio::spawn(async move {
             let visited = visit(kit, job).await;
@@ -204,13 +218,25 @@ impl Crawl {
                 let host = self.scheduler.host(&host);
                 self.scheduler.frontier.leave(now, host, response)?;
             }
+            Event::Answered { host } => self.answered(now, &host)?,
             Event::Rules { host, known } => {
                 let rules = self.scheduler.hosts.get(&host).and_then(|entry| entry.rules.clone());
                 // Whoever asked may be gone.
                 let _ = known.send(rules.filter(|rules| rules.hold(now, self.settings.robots_for)));
             }
             Event::Ruled { host, rules } => self.ruled(now, &host, rules)?,
+            Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
             Event::Committed(done) => self.committed(&done?)?,
+        }
+        Ok(())
+    }
+
+    /// The gap to the next request is counted from the answer to the last: so no delay on the way makes it shorter where it counts,
+    /// at the host. With several requests at a time it is counted between their starts.
+    fn answered(&mut self, now: Time, host: &str) -> Result<(), CrawlError> {
+        if self.settings.per_host == 1 {
+            let host = self.scheduler.host(host);
+            self.scheduler.frontier.was_visited(now, host, now)?;
         }
         Ok(())
     }
@@ -219,7 +245,7 @@ impl Crawl {
     fn is_done(&self) -> bool {
         self.settings.until == Until::Once
             && self.scheduler.frontier.is_empty()
-            && self.under_way == 0
+            && self.visits.len() == 0
             && self.journal.is_empty()
     }
 
@@ -230,7 +256,9 @@ impl Crawl {
                 break;
             }
             match self.events.recv().await {
-                Some(event @ (Event::Committed(_) | Event::Visited(_))) => self.happen(event)?,
+                Some(event @ (Event::Committed(_) | Event::Visited(_) | Event::Delivered { .. })) => {
+                    self.happen(event)?;
+                }
                 Some(_) => {}
                 None => break,
             }
@@ -244,7 +272,7 @@ impl Crawl {
     fn count(&mut self) {
         self.summary.pages = self.scheduler.frontier.len() as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
-        self.summary.under_way = self.under_way;
+        self.summary.under_way = self.visits.len();
         self.summary.price = self.scheduler.frontier.mean_price();
     }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -53,10 +53,21 @@ impl Request {
     }
 }
 
+/// What to hand over.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// To whom.
+    pub url: PageUrl,
+    /// Lines of the head, beside those that every request has.
+    pub headers: Vec<(&'static str, String)>,
+    /// What.
+    pub body: Bytes,
+}
+
 /// Fetches pages. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Client {
-    pool: Pool<Connector, Empty<Bytes>>,
+    pool: Pool<Connector, Full<Bytes>>,
     settings: Arc<Settings>,
     user_agent: HeaderValue,
     accept: HeaderValue,
@@ -101,8 +112,31 @@ impl Client {
     /// # Errors
     /// [`FetchError`] says in a sentence why there is no answer.
     pub async fn get(&self, request: &Request) -> Result<Response, FetchError> {
-        let watch = Stopwatch::start();
         let http_request = self.http_request(request)?;
+        self.send(&request.url, http_request, request.max_body.unwrap_or(self.settings.max_body)).await
+    }
+
+    /// Hands something over, once.
+    ///
+    /// # Errors
+    /// [`FetchError`] says in a sentence why there is no answer.
+    pub async fn post(&self, post: Post) -> Result<Response, FetchError> {
+        let mut built = http::Request::post(post.url.as_str()).header(USER_AGENT, &self.user_agent);
+        for (name, value) in &post.headers {
+            built = built.header(*name, value.as_str());
+        }
+        let http_request =
+            built.body(Full::new(post.body)).map_err(|why| FetchError::Request(why.to_string()))?;
+        self.send(&post.url, http_request, self.settings.max_body).await
+    }
+
+    async fn send(
+        &self,
+        url: &PageUrl,
+        http_request: http::Request<Full<Bytes>>,
+        max_body: usize,
+    ) -> Result<Response, FetchError> {
+        let watch = Stopwatch::start();
         let head = tokio::time::timeout(self.settings.head_timeout, self.pool.request(http_request));
         let answer: http::Response<Incoming> = match head.await {
             Err(_) => return Err(FetchError::Timeout(Stage::Head)),
@@ -115,15 +149,14 @@ impl Client {
         if too_large(&parts.headers, &self.settings) {
             return Err(FetchError::Headers);
         }
-        let max_body = request.max_body.unwrap_or(self.settings.max_body);
         let raw = body::read(incoming, max_body, watch, &self.settings).await?;
         let whole = watch.elapsed();
         let codings = decode::codings(&parts.headers);
         let decoded = decode::decoded(codings, raw, max_body).await?;
-        Ok(Response::new(&request.url, parts, decoded, first_byte, whole))
+        Ok(Response::new(url, parts, decoded, first_byte, whole))
     }
 
-    fn http_request(&self, request: &Request) -> Result<http::Request<Empty<Bytes>>, FetchError> {
+    fn http_request(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, FetchError> {
         let unusable = |why: http::Error| FetchError::Request(why.to_string());
         let mut built = http::Request::get(request.url.as_str())
             .header(USER_AGENT, &self.user_agent)
@@ -135,7 +168,7 @@ impl Client {
         if let Some(date) = &request.last_modified {
             built = built.header(IF_MODIFIED_SINCE, date.as_slice());
         }
-        built.body(Empty::new()).map_err(unusable)
+        built.body(Full::default()).map_err(unusable)
     }
 }
 

@@ -1,0 +1,207 @@
+//! What is wanted of a crawl: what was typed goes first, then what the file says, then what is usual.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use refrain_core::time::Span;
+use refrain_engine::{Follow, Settings, Until};
+use refrain_fetch::change::{By, Rules};
+use refrain_fetch::client;
+use refrain_fetch::text::Selectors;
+use refrain_store::Retention;
+
+use super::config::{Compare, Config, Keep, Period, Site};
+use super::webhook::Hook;
+use crate::cli::CrawlArgs;
+use crate::failure::Failure;
+
+/// The distance between sketches that is no change, if nothing else is said.
+const USUAL_DISTANCE: u32 = 3;
+
+/// What is wanted of a crawl.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) seeds: Vec<String>,
+    pub(crate) data: PathBuf,
+    pub(crate) changes: Option<PathBuf>,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) settings: Settings,
+}
+
+impl Wanted {
+    pub(crate) fn new(args: &CrawlArgs, config: Config) -> Result<Self, Failure> {
+        let (settings, hooks) = (settings(args, &config)?, hooks(&config)?);
+        let seeds = if args.seeds.is_empty() { config.seeds } else { args.seeds.clone() };
+        let data = args.data.clone().or(config.data).unwrap_or_else(|| PathBuf::from("refrain-data"));
+        Ok(Self { seeds, data, hooks, changes: args.changes.clone().or(config.changes), settings })
+    }
+
+    /// Whether standard output belongs to the changes.
+    pub(crate) fn changes_to_stdout(&self) -> bool {
+        self.changes.as_deref() == Some(Path::new("-"))
+    }
+}
+
+fn hooks(config: &Config) -> Result<Vec<Hook>, Failure> {
+    let hooks: Vec<Hook> = config.webhook.iter().map(Hook::new).collect::<Result<_, _>>()?;
+    for (index, hook) in hooks.iter().enumerate() {
+        if hooks[..index].iter().any(|other| other.name() == hook.name()) {
+            return Err(Failure::input(format!(
+                "[[webhook]] {}: there are two of this name; expected a name of its own for each",
+                hook.name()
+            )));
+        }
+    }
+    Ok(hooks)
+}
+
+fn settings(args: &CrawlArgs, config: &Config) -> Result<Settings, Failure> {
+    let usual = Settings::default();
+    let rate = args.rate.or(config.rate.map(|rate| rate.0)).ok_or_else(|| {
+        Failure::input(
+            "the budget is missing; expected --rate, or a rate in refrain.toml, like 2/s for two requests a second",
+        )
+    })?;
+    let patience = args.patience.or(config.patience).unwrap_or(usual.patience);
+    if !(patience.is_finite() && patience >= 0.0) {
+        return Err(Failure::input("--patience: expected a number that is not negative"));
+    }
+    let at_least_one = |name: &str, number: usize| {
+        if number == 0 {
+            Err(Failure::input(format!("{name} is 0; expected at least 1")))
+        } else {
+            Ok(number)
+        }
+    };
+    let per_host = config.per_host.unwrap_or(usual.per_host);
+    at_least_one("per_host", per_host.into())?;
+    let parallel = at_least_one("parallel", config.parallel.unwrap_or(usual.parallel))?;
+    let until = match (args.duration, args.once) {
+        (Some(span), _) => Until::After(span),
+        (None, true) => Until::Once,
+        (None, false) => Until::Stopped,
+    };
+    let client = client(args, config)?;
+    Ok(Settings {
+        rate: 1.0 / rate.as_secs(),
+        gap: args.gap.or(config.gap.map(|gap| gap.0)).unwrap_or(usual.gap),
+        patience,
+        per_host,
+        parallel,
+        agent: agent(args, config)?,
+        client,
+        rules: config.site.iter().map(rules).collect::<Result<_, _>>()?,
+        follow: follow(args.follow.as_ref().or(config.follow.as_ref()))?,
+        most_pages: args.max_pages.or(config.max_pages).unwrap_or(usual.most_pages),
+        robots_for: config.robots_for.map_or(usual.robots_for, |period| period.0),
+        redirects: config.redirects.unwrap_or(usual.redirects),
+        revisits: config.keep.revisits.unwrap_or(usual.revisits),
+        retention: retention(&config.keep)?,
+        until,
+    })
+}
+
+fn client(args: &CrawlArgs, config: &Config) -> Result<client::Settings, Failure> {
+    let usual = client::Settings::default();
+    let agent = agent(args, config)?;
+    let contact = args.contact.as_ref().or(config.contact.as_ref());
+    let about = contact.map(|contact| format!(" (+{contact})")).unwrap_or_default();
+    let fetch = &config.fetch;
+    let time = |name: &str, given: Option<Period>, usual: Duration| match given {
+        Some(Period(Span::ZERO)) => Err(Failure::input(format!("{name} is no time at all; expected some"))),
+        Some(Period(span)) => Ok(Duration::from_nanos(span.as_nanos())),
+        None => Ok(usual),
+    };
+    let authorities = if args.authorities.is_empty() { &config.authorities } else { &args.authorities };
+    Ok(client::Settings {
+        user_agent: format!("{agent}/{}{about}", env!("CARGO_PKG_VERSION")),
+        accept: fetch.accept.clone().unwrap_or(usual.accept),
+        max_body: fetch.max_body.map_or(usual.max_body, |size| size.0 as usize),
+        connect_timeout: time("connect_timeout", fetch.connect_timeout, usual.connect_timeout)?,
+        head_timeout: time("head_timeout", fetch.head_timeout, usual.head_timeout)?,
+        whole_timeout: time("whole_timeout", fetch.whole_timeout, usual.whole_timeout)?,
+        least_speed: fetch.least_speed.map_or(usual.least_speed, |size| size.0),
+        speed_window: time("speed_window", fetch.speed_window, usual.speed_window)?,
+        allow_private: args.allow_private || config.allow_private.unwrap_or(false),
+        extra_authorities: authorities.clone(),
+        ..client::Settings::default()
+    })
+}
+
+/// The crawler's name. Nobody goes out into the web without one, and without somebody who answers for it.
+fn agent(args: &CrawlArgs, config: &Config) -> Result<String, Failure> {
+    let agent = args.agent.as_ref().or(config.agent.as_ref());
+    let contact = args.contact.as_ref().or(config.contact.as_ref());
+    let is_private = args.allow_private || config.allow_private.unwrap_or(false);
+    match (agent, contact) {
+        (Some(agent), _) if agent.is_empty() || !agent.chars().all(is_token) => Err(Failure::input(format!(
+            "--agent {agent}: cannot be found in a robots.txt; expected letters, digits, - and _"
+        ))),
+        (Some(agent), Some(_)) => Ok(agent.clone()),
+        (agent, _) if is_private => Ok(agent.cloned().unwrap_or_else(|| "Refrain".to_owned())),
+        _ => Err(Failure::input(
+            "--agent and --contact are missing: sites must be able to tell who visits them, and whom to ask; \
+             expected a name and an address (--allow-private is for your own)",
+        )),
+    }
+}
+
+fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
+fn follow(which: Option<&String>) -> Result<Option<Follow>, Failure> {
+    Ok(match which.map(String::as_str) {
+        None => None,
+        Some("same-host") => Some(Follow::SameHost),
+        Some("same-site") => Some(Follow::SameSite),
+        Some(pattern) if pattern.contains("://") => Some(Follow::Pattern(pattern.to_owned())),
+        Some(pattern) => {
+            return Err(Failure::input(format!(
+                "--follow {pattern}: this fits no address; expected same-host, same-site, or a pattern like https://example.org/news/*"
+            )));
+        }
+    })
+}
+
+fn retention(keep: &Keep) -> Result<Option<Retention>, Failure> {
+    if keep.versions == Some(0) {
+        return Err(Failure::input(
+            "keep.versions is 0; expected at least 1: the latest copy is always kept",
+        ));
+    }
+    let retention = Retention { most_bodies: keep.versions, longest: keep.age.map(|age| age.0) };
+    Ok((retention != Retention::default()).then_some(retention))
+}
+
+fn texts(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}
+
+fn rules(site: &Site) -> Result<(String, Rules), Failure> {
+    let wrong = |why: String| Failure::input(format!("[[site]] {}: {why}", site.start));
+    if !site.start.contains("://") {
+        return Err(wrong(
+            "no address begins like this; expected one like https://example.org/news/".to_owned(),
+        ));
+    }
+    let by = match (site.compare, site.distance) {
+        (Compare::Simhash, distance) => By::Simhash { distance: distance.unwrap_or(USUAL_DISTANCE) },
+        (_, Some(_)) => return Err(wrong("distance is for compare = \"simhash\" only".to_owned())),
+        (Compare::Exact, None) => By::Exact,
+        (Compare::Text, None) => By::Text,
+    };
+    if let By::Simhash { distance: 64.. } = by {
+        return Err(wrong("the distance is more than 63: nothing would ever be a change".to_owned()));
+    }
+    let selectors = Selectors::new(&texts(&site.include), &texts(&site.ignore));
+    let usual = Rules::default();
+    let rules = Rules {
+        by,
+        selectors: selectors.map_err(|why| wrong(why.to_string()))?,
+        ignore_digits: site.ignore_digits.unwrap_or(usual.ignore_digits),
+        learn_noise: site.learn_noise.unwrap_or(usual.learn_noise),
+        quick: usual.quick,
+    };
+    Ok((site.start.clone(), rules))
+}

@@ -1,0 +1,101 @@
+//! A crawl with somebody who watches it, and may stop it.
+
+use refrain_engine::{Crawl, Summary, Told};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+
+use super::feed::Feed;
+use super::lines::Lines;
+use super::view::{self, Extras};
+use super::webhook::{Delivered, Delivery};
+use crate::failure::Failure;
+
+/// What a person sees.
+pub(crate) enum Face {
+    /// A line for each visit.
+    Lines(Lines),
+    /// A screen, and lines when it is over.
+    View {
+        /// What is said in the end.
+        lines: Lines,
+        /// What is shown beside what every crawl has.
+        extras: Option<Extras>,
+    },
+}
+
+/// Who watches.
+pub(crate) struct Watch {
+    pub(crate) face: Face,
+    pub(crate) hears: UnboundedReceiver<Told>,
+    pub(crate) feed: Option<Feed>,
+    pub(crate) deliveries: Vec<Delivery>,
+}
+
+/// Until all is over. What is said in the end, and what went wrong.
+fn watch_face(
+    face: Face,
+    hears: UnboundedReceiver<Told>,
+    feed: Option<Feed>,
+    stop: &watch::Sender<bool>,
+) -> (Lines, Result<(), Failure>) {
+    match face {
+        Face::Lines(lines) => {
+            let result = lines.watch(hears, feed);
+            (lines, result)
+        }
+        Face::View { lines, extras } => (lines, view::watch(hears, feed, stop, extras)),
+    }
+}
+
+/// Crawls until it is over, or somebody stops it.
+pub(crate) fn run_watched(crawl: Crawl, watch: Watch) -> Result<(Summary, Vec<Delivered>), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|why| Failure::system("cannot start threads", why))?;
+    let (stop, stopped) = watch::channel(false);
+    let by_hand = stop.clone();
+    let Watch { face, hears, feed, deliveries } = watch;
+    let watching = std::thread::spawn(move || watch_face(face, hears, feed, &by_hand));
+    let (over, is_over) = watch::channel(false);
+    let (done, delivered) = runtime.block_on(async move {
+        tokio::spawn(async move {
+            asked_to_stop().await;
+            stop.send_replace(true);
+            // Asked twice: at once. What was committed is safe.
+            asked_to_stop().await;
+            std::process::exit(130);
+        });
+        let deliveries: Vec<_> =
+            deliveries.into_iter().map(|delivery| tokio::spawn(delivery.run(is_over.clone()))).collect();
+        let done = crawl.run(stopped).await;
+        over.send_replace(true);
+        let mut delivered = Vec::new();
+        for delivery in deliveries {
+            // One that panicked has said so, and delivers again what it had.
+            delivered.extend(delivery.await.ok());
+        }
+        (done, delivered)
+    });
+    let watched = watching.join().map_err(|_| Failure::OnTheWay("what was told is lost".to_owned()));
+    // Why the crawl ended goes before what became of the view.
+    let summary = done?;
+    let (lines, result) = watched?;
+    result?;
+    lines.end(&summary);
+    Ok((summary, delivered))
+}
+
+/// Waits for Ctrl-C, or for who ends processes.
+async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        // Then there is Ctrl-C.
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,139 @@
+//! `refrain demo`: a small living web on loopback, crawled live. It is made up, so it knows the truth, and tells it.
+
+mod outcome;
+mod page;
+mod rivals;
+mod serve;
+mod story;
+mod truth;
+mod world;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use refrain_core::time::Span;
+use refrain_engine::{Clock, Crawl, CrawlError, Settings, Until, add_seeds};
+use refrain_fetch::client;
+use refrain_store::{Options, Store};
+use tokio::sync::mpsc;
+
+use crate::chart::percent;
+use crate::cli::DemoArgs;
+use crate::crawl::{Extra, Face, Lines, Watch, is_screen, run_watched};
+use crate::failure::Failure;
+use crate::output::{to_file, to_stdout};
+use outcome::Outcome;
+use rivals::Rival;
+use serve::Site;
+use world::World;
+
+/// Pages change a little longer than anybody looks.
+const SPARE: f64 = 30.0;
+/// Small hosts on the same machine do not mind ten visits a second.
+const GAP: Span = Span::from_millis(100);
+/// Freshness "now" is that of the last seconds.
+const LATELY: f64 = 5.0;
+
+pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
+    let folder = folder(args)?;
+    let (rate, seconds) = (1.0 / args.rate.as_secs(), args.duration.as_secs());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|why| Failure::system("cannot start threads", why))?;
+    let clock = Clock::start();
+    let site = runtime.block_on(Site::open(World::new(args.seed, seconds + SPARE), clock))?;
+    let data = folder.join("data");
+    let mut store = Store::open(&data, Options::default())?;
+    add_seeds(&mut store, &site.world.seeds(site.port), clock.now())?;
+    let settings = Settings {
+        rate,
+        gap: GAP,
+        agent: "RefrainDemo".to_owned(),
+        client: client::Settings { allow_private: true, ..client::Settings::default() },
+        until: Until::After(args.duration),
+        ..Settings::default()
+    };
+    to_stdout(|out| story::begin(out, &site.world, rate, seconds))?;
+    let (told, hears) = mpsc::unbounded_channel();
+    let crawl = Crawl::new(store, &data, settings, clock, Some(told))?;
+    let screen = !args.plain && is_screen();
+    // In a pipe a line for each visit would bury the story.
+    let lines = Lines::new(!args.plain, false);
+    let face = if screen {
+        let watched = Arc::clone(&site);
+        Face::View { lines, extras: Some(Box::new(move || truth_so_far(&watched, rate))) }
+    } else {
+        Face::Lines(lines)
+    };
+    let (summary, _) = run_watched(crawl, Watch { face, hears, feed: None, deliveries: Vec::new() })?;
+    let outcome = Outcome::new(&site, summary, &data, clock.now(), rate)?;
+    let report = folder.join("index.html");
+    to_file(&report, |out| out.write_all(page::html(&outcome).as_bytes()))?;
+    to_stdout(|out| story::end(out, &outcome, &data, &report))
+}
+
+/// A new folder: what is there already is somebody's.
+fn folder(args: &DemoArgs) -> Result<PathBuf, Failure> {
+    let chosen = match &args.data {
+        Some(chosen) if chosen.exists() => {
+            return Err(Failure::input(format!(
+                "{}: is there already; expected the name of a new folder",
+                chosen.display()
+            )));
+        }
+        Some(chosen) => {
+            std::fs::create_dir_all(chosen).map_err(|why| cannot_make(chosen, why))?;
+            chosen.clone()
+        }
+        None => temporary_folder()?,
+    };
+    // Named in full, so that it can be opened from anywhere.
+    chosen.canonicalize().map_err(|why| cannot_make(&chosen, why))
+}
+
+/// The first of its kind that is not there yet.
+fn temporary_folder() -> Result<PathBuf, Failure> {
+    for number in 1..u32::MAX {
+        let folder = std::env::temp_dir().join(format!("refrain-demo-{number}"));
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(cannot_make(&folder, why)),
+        }
+    }
+    Err(Failure::input("there are too many demos among temporary files; expected --data DIR"))
+}
+
+fn cannot_make(folder: &Path, why: std::io::Error) -> Failure {
+    Failure::system(format!("{}: cannot be made", folder.display()), why)
+}
+
+/// For the view: true freshness lately, ours and theirs.
+fn truth_so_far(site: &Site, rate: f64) -> Vec<Extra> {
+    let fetches = site.fetches();
+    let mut moments: Vec<f64> = fetches.iter().flatten().copied().collect();
+    moments.sort_by(f64::total_cmp);
+    let (now, from) = (site.now(), (site.now() - LATELY).max(0.0));
+    let line = |name: &str, fetches: &truth::Fetches, main| Extra {
+        name: name.to_owned(),
+        value: percent(truth::freshness(&site.world, fetches, from, now)),
+        note: format!(
+            "fresh in the last seconds, {} since the start",
+            percent(truth::freshness(&site.world, fetches, 0.0, now))
+        ),
+        main,
+    };
+    let mut lines = vec![line("Refrain", &fetches, true)];
+    for rival in Rival::ALL {
+        lines.push(line(rival.name(), &rival.fetches(&site.world, &moments, rate), false));
+    }
+    lines
+}
+
+impl From<refrain_fetch::client::BadSettings> for Failure {
+    fn from(why: refrain_fetch::client::BadSettings) -> Self {
+        CrawlError::from(why).into()
+    }
+}

@@ -1,0 +1,105 @@
+//! Once a second, how the crawl is doing: cheap at any number of pages.
+
+use refrain_core::time::{Span, Time};
+
+use super::Crawl;
+use crate::restore::Scheduler;
+use crate::told::{HostPulse, Pulse, Told};
+
+/// How often.
+const EVERY: Span = Span::from_whole_secs(1);
+/// So many pages are looked at for an estimate of freshness.
+const SAMPLE: usize = 4000;
+/// How much of earlier samples an estimate remembers.
+const MEMORY: f64 = 0.8;
+/// So many visits and hosts are named.
+const VISITS: usize = 16;
+const HOSTS: usize = 8;
+
+/// When the next pulse is due, and what the last one was.
+#[derive(Default)]
+pub(super) struct Pulses {
+    due: Option<Time>,
+    offset: usize,
+    /// Weight of fresh copies and of all pages, in recent samples.
+    fresh: f64,
+    all: f64,
+}
+
+impl Pulses {
+    /// The weighted share of pages whose copy is expected to be fresh. Of many pages a few are asked, others each time.
+    fn freshness(&mut self, scheduler: &Scheduler, now: Time) -> Option<f64> {
+        let slots = scheduler.pages.slots();
+        let stride = slots.div_ceil(SAMPLE).max(1);
+        self.offset = (self.offset + 1) % stride;
+        // Few pages are all asked each time: nothing needs to be remembered.
+        let memory = if stride == 1 { 0.0 } else { MEMORY };
+        (self.fresh, self.all) = (memory * self.fresh, memory * self.all);
+        for slot in (self.offset..slots).step_by(stride) {
+            let Some(page) = scheduler.pages.at(slot) else { continue };
+            let (Ok((page, since)), Ok(is_new)) =
+                (scheduler.frontier.page(page), scheduler.frontier.is_new(page))
+            else {
+                continue;
+            };
+            let weight = f64::from(page.inner().importance());
+            self.all += weight;
+            // Who was never fetched has no copy that could be fresh.
+            if let Some(rate) = page.inner().change_rate().filter(|_| !is_new) {
+                self.fresh += weight * rate.log_survival(since.elapsed(now).as_secs()).exp();
+            }
+        }
+        (self.all > 0.0).then(|| self.fresh / self.all)
+    }
+}
+
+impl Crawl {
+    /// Tells how the crawl is doing, if it is time; says when to do so next.
+    pub(super) fn pulse(&mut self, now: Time) -> Time {
+        if self.told.is_none() {
+            return Time::MAX;
+        }
+        if let Some(due) = self.pulses.due.filter(|due| *due > now) {
+            return due;
+        }
+        self.pulses.due = Some(now + EVERY);
+        self.count();
+        let pulse = Pulse {
+            time: now,
+            summary: self.summary,
+            rate: self.settings.rate,
+            waiting: self.scheduler.frontier.new_pages(),
+            freshness: self.pulses.freshness(&self.scheduler, now),
+            under_way: self.visits.longest(VISITS),
+            hosts: self.hosts_in_trouble(now),
+        };
+        self.tell(|| Told::Pulse(Box::new(pulse)));
+        now + EVERY
+    }
+
+    /// Hosts that are left alone, the longest first, then the slowest.
+    fn hosts_in_trouble(&self, now: Time) -> Vec<HostPulse> {
+        let mut hosts: Vec<(Time, f32, &str)> = Vec::new();
+        for (name, entry) in self.scheduler.hosts.iter() {
+            let Ok(state) = self.scheduler.frontier.host_state(entry.id) else { continue };
+            let waits = if state.back_off > now { state.back_off } else { Time::MIN };
+            if waits > now || state.response > 0.0 {
+                hosts.push((waits, state.response, name));
+            }
+        }
+        let order = |a: &(Time, f32, &str), b: &(Time, f32, &str)| {
+            b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(b.2))
+        };
+        if hosts.len() > HOSTS {
+            hosts.select_nth_unstable_by(HOSTS, order);
+            hosts.truncate(HOSTS);
+        }
+        hosts.sort_by(order);
+        let pulse = |(waits, response, name): (Time, f32, &str)| HostPulse {
+            name: name.to_owned(),
+            response: Span::from_secs(f64::from(response)),
+            back_off: (waits > now).then_some(waits),
+        };
+        hosts.into_iter().map(pulse).collect()
+    }
+}
