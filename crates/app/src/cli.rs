@@ -1,6 +1,7 @@
 //! The command line as it is typed. What it means is decided where it is used.
 
 mod crawl;
+mod data;
 mod discover;
 
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ use refrain_core::time::{Span, Time};
 use refrain_lab::made_up::Numbers;
 
 use crate::units;
-pub(crate) use crawl::{ChangesArgs, CrawlArgs, DataArgs, Since};
+pub(crate) use crawl::CrawlArgs;
+pub(crate) use data::*;
 pub(crate) use discover::{DiscoverArgs, HubRate};
 
 /// A web crawler that knows when to come back to a page, and when to hold back.
@@ -27,12 +29,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Keep copies of pages as fresh as a budget allows, politely
     Crawl(CrawlArgs),
-    /// What changed, as JSON lines
-    Changes(ChangesArgs),
-    /// What a data directory holds
-    Status(DataArgs),
-    /// Read a whole data directory, and say what is not as it should be
-    Check(DataArgs),
+    #[command(flatten)]
+    Data(DataCommand),
     /// What a budget of fetches can buy at best: how often to fetch each page, and how fresh the copies will be
     Optimum(OptimumArgs),
     /// How often a page changes, and how far its signals can be believed, from what fetches saw

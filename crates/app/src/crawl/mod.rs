@@ -2,7 +2,7 @@
 
 mod feed;
 mod lines;
-mod seeds;
+pub(crate) mod seeds;
 
 use std::path::Path;
 
