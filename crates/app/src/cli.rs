@@ -1,6 +1,7 @@
 //! The command line as it is typed. What it means is decided where it is used.
 
 mod crawl;
+mod data;
 mod demo;
 mod discover;
 
@@ -13,7 +14,8 @@ use refrain_core::time::{Span, Time};
 use refrain_lab::made_up::Numbers;
 
 use crate::units;
-pub(crate) use crawl::{ChangesArgs, CrawlArgs, DataArgs, Since};
+pub(crate) use crawl::CrawlArgs;
+pub(crate) use data::*;
 pub(crate) use demo::DemoArgs;
 pub(crate) use discover::{DiscoverArgs, HubRate};
 
@@ -31,12 +33,8 @@ pub(crate) enum Command {
     Crawl(CrawlArgs),
     /// A file of settings for `refrain crawl` with every key, its default, and what it is for
     Config,
-    /// What changed, as JSON lines
-    Changes(ChangesArgs),
-    /// What a data directory holds
-    Status(DataArgs),
-    /// Read a whole data directory, and say what is not as it should be
-    Check(DataArgs),
+    #[command(flatten)]
+    Data(DataCommand),
     /// What a budget of fetches can buy at best: how often to fetch each page, and how fresh the copies will be
     Optimum(OptimumArgs),
     /// How often a page changes, and how far its signals can be believed, from what fetches saw
@@ -733,9 +731,32 @@ fn moment(text: &str) -> Result<Time, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<BenchWhat>,
+
     /// Leave out the largest cases
     #[arg(long)]
     pub(crate) quick: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchWhat {
+    /// The whole crawler on loopback, beside its HTTP client alone; how it starts with a million pages
+    Crawl(BenchCrawlArgs),
+    /// The web that is crawled, for the other process
+    #[command(hide = true)]
+    Web,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchCrawlArgs {
+    /// Leave out the largest cases
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Then crawl on for so long, and show what memory that takes
+    #[arg(long, value_name = "TIME", value_parser = units::some_span)]
+    pub(crate) soak: Option<Span>,
 }
 
 fn fetches(text: &str) -> Result<u64, String> {

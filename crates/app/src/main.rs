@@ -32,9 +32,7 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Crawl(args) => crawl::run(&args),
         Command::Config => crawl::print_config(),
-        Command::Changes(args) => data::changes(&args),
-        Command::Status(args) => data::status(&args),
-        Command::Check(args) => data::check(&args),
+        Command::Data(command) => data::run(&command),
         Command::Optimum(args) => optimum::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Plan(args) => plan::run(&args),

@@ -4,17 +4,20 @@
 //! - `visit`: one look at a page, robots.txt and redirects included; every request waits for its turn at the `door`
 //! - `read`: what an answer says; `rules`: what hosts ask of crawlers
 //! - `recorder`: the store on a thread of its own; `restore`: from its facts to a frontier
+//! - [`Beliefs`], [`Standing`]: for those who look into the store: what a crawl that started now would believe, and what fetches are worth to the last one
+//! - [`inherit()`]: what another crawler saw, as if we had looked
 //! - `clock`: the only place that reads the real one
 //!
 //! Do, then record: a visit counts once its batch is committed. What was under way when the process died is done again.
 
-mod believed;
+mod beliefs;
 mod catalogue;
 mod clock;
 mod crawl;
 mod door;
 mod event;
 mod follow;
+mod inherit;
 mod ledger;
 mod memo;
 mod read;
@@ -23,17 +26,21 @@ mod restore;
 mod rules;
 mod seeds;
 mod settings;
+mod standing;
 mod tidy;
 mod told;
 mod visit;
 
-pub use believed::beliefs;
+pub use beliefs::{Beliefs, Believed, Outlook};
 pub use clock::Clock;
 pub use crawl::Crawl;
 pub use follow::Follow;
+pub use inherit::{InheritError, Inherited, Watched, inherit};
 pub use ledger::Ledger;
+pub use rules::{RobotsSay, robots_say};
 pub use seeds::{Seed, add_seeds};
 pub use settings::{Settings, Until};
+pub use standing::Standing;
 pub use told::{HostPulse, Pulse, Summary, Told, UnderWay};
 
 /// Why a crawl cannot go on.

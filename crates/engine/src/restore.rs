@@ -7,8 +7,8 @@ use std::sync::Arc;
 use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::estimate::shape::url_shape;
 use refrain_core::frontier::{
-    AgeLimits, Attentive, AttentivePast, Budget, Found, Frontier, FrontierError, HostId, Hourly, HourlyPage,
-    Manners, Settings as FrontierSettings,
+    AgeLimits, Attentive, AttentivePage, AttentivePast, Budget, Found, Frontier, FrontierError, HostId,
+    Hourly, HourlyPage, Manners, Settings as FrontierSettings,
 };
 use refrain_core::time::{Span, Time};
 use refrain_store::{PageRow, PageState, Reader};
@@ -103,18 +103,17 @@ impl Scheduler {
         now: Time,
     ) -> Result<(), FrontierError> {
         self.pages.know(row.url);
-        // robots.txt may say something else today.
-        let crawled = matches!(row.state, PageState::Active | PageState::Disallowed);
+        let crawled = is_crawled(row.state);
         let Some(host) = names.get(&row.host).copied().filter(|_| crawled) else { return Ok(()) };
-        let Some(fetched) = row.fetched else {
-            return self.add(row.id, row.url, host, row.importance, row.max_age, now);
+        let (page, past) = recalled(self.frontier.model_mut().inner_mut(), row, host)?;
+        let page = HourlyPage::new(page);
+        let id = if let Some(fetched) = row.fetched {
+            self.frontier.insert_with_past(now, page, past, host, fetched)?
+        } else {
+            // There is no copy; but somebody else may have watched the page.
+            let found = Found { page, host, born: now, interest: interest(row.importance) };
+            self.frontier.discover_with_past(now, found, past)?
         };
-        let learner = self.frontier.model_mut().inner_mut();
-        let mut past = row.history.and_then(AttentivePast::from_bytes).unwrap_or_default();
-        let mut page = learner.page(host, shape(row.url), row.importance as f32)?;
-        page.set_heard(false);
-        learner.recall(&mut page, &mut past, host);
-        let id = self.frontier.insert_with_past(now, HourlyPage::new(page), past, host, fetched)?;
         self.limit_age(id, row.max_age, now)?;
         self.pages.add(row.id, id);
         Ok(())
@@ -133,8 +132,7 @@ impl Scheduler {
         let learner = self.frontier.model_mut().inner_mut();
         let mut page = learner.page(host, shape(url), importance as f32)?;
         page.set_heard(false);
-        let interest = Interest { profit: importance * NEVER_FETCHED, decay: HARDLY };
-        let found = Found { page: HourlyPage::new(page), host, born: now, interest };
+        let found = Found { page: HourlyPage::new(page), host, born: now, interest: interest(importance) };
         let id = self.frontier.discover(now, found)?;
         self.limit_age(id, max_age, now)?;
         self.pages.add(stored, id);
@@ -158,6 +156,39 @@ impl Scheduler {
         let (frontier, manners) = (&mut self.frontier, self.manners);
         self.hosts.entry(name, || frontier.add_host(manners)).id
     }
+}
+
+/// Whether pages in this state are crawled. What robots.txt forbids may be allowed today.
+pub(crate) fn is_crawled(state: PageState) -> bool {
+    matches!(state, PageState::Active | PageState::Disallowed)
+}
+
+/// A page as it is believed to be by what was seen of it; others learn from it.
+pub(crate) fn recalled(
+    learner: &mut Attentive,
+    row: &PageRow<'_>,
+    host: HostId,
+) -> Result<(AttentivePage, AttentivePast), FrontierError> {
+    let (mut page, mut past) = remembered(learner, row, host)?;
+    learner.recall(&mut page, &mut past, host);
+    Ok((page, past))
+}
+
+/// A page like others of its kind, and what is remembered of it.
+pub(crate) fn remembered(
+    learner: &mut Attentive,
+    row: &PageRow<'_>,
+    host: HostId,
+) -> Result<(AttentivePage, AttentivePast), FrontierError> {
+    let past = row.history.and_then(AttentivePast::from_bytes).unwrap_or_default();
+    let mut page = learner.page(host, shape(row.url), row.importance as f32)?;
+    page.set_heard(false);
+    Ok((page, past))
+}
+
+/// What the first fetch of a page is worth.
+pub(crate) fn interest(importance: f64) -> Interest {
+    Interest { profit: importance * NEVER_FETCHED, decay: HARDLY }
 }
 
 /// What pages made by the same template share, as a number.

@@ -2,6 +2,7 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::robots::{Robots, Ruling};
+use refrain_fetch::url::PageUrl;
 
 /// What a host asks, and since when that is known.
 #[derive(Clone, Debug)]
@@ -68,5 +69,27 @@ impl HostRules {
     pub(crate) fn retry(failures: u32) -> Span {
         let doubled = RETRY.as_nanos().saturating_mul(1 << failures.min(20));
         Span::from_nanos(doubled).min(LONGEST_RETRY)
+    }
+}
+
+/// What a host's robots.txt says of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RobotsSay {
+    /// It may be fetched; the line that says so, if there is one.
+    Allowed(Option<String>),
+    /// It may not; the line that says so.
+    Disallowed(String),
+    /// It cannot be had: nothing may be fetched.
+    Nothing,
+}
+
+/// What a robots.txt that is kept says of a page.
+pub fn robots_say(kept: &refrain_store::Robots, url: &PageUrl, agent: &str) -> RobotsSay {
+    let rules = HostRules::kept(kept.fetched, kept.status, &kept.text, agent);
+    let Verdict::Rules(robots) = &rules.verdict else { return RobotsSay::Nothing };
+    let rule = robots.rule_for(url.path_and_query());
+    match rule {
+        Some(rule) if !robots.allows(url.path_and_query()) => RobotsSay::Disallowed(rule),
+        allowed => RobotsSay::Allowed(allowed),
     }
 }

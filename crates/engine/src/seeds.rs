@@ -2,7 +2,7 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Address, Batch, NewPage, Store, StoreError};
+use refrain_store::{Address, Batch, Edit, NewPage, PageId, Store, StoreError};
 
 use crate::settings::host_name;
 
@@ -11,16 +11,16 @@ use crate::settings::host_name;
 pub struct Seed {
     /// Its address.
     pub url: PageUrl,
-    /// How much it matters.
-    pub importance: f64,
-    /// How old its copy may get.
+    /// How much it matters, if anything is said about that.
+    pub importance: Option<f64>,
+    /// How old its copy may get, if anything is said about that.
     pub max_age: Option<Span>,
 }
 
 /// So many seeds are committed at a time: large batches are quick.
 const AT_A_TIME: usize = 200_000;
 
-/// Puts seeds into a store. How many were not there before.
+/// Puts seeds into a store. What is said of those that were there already holds from now on. How many were not there before.
 ///
 /// # Errors
 /// If the store refuses.
@@ -29,12 +29,28 @@ pub fn add_seeds(store: &mut Store, seeds: &[Seed], now: Time) -> Result<u64, St
     for seeds in seeds.chunks(AT_A_TIME) {
         let pages: Result<Vec<NewPage>, StoreError> = seeds
             .iter()
-            .map(|seed| new_page(&seed.url, seed.importance, seed.max_age, now, "seed"))
+            .map(|seed| new_page(&seed.url, seed.importance.unwrap_or(1.0), seed.max_age, now, "seed"))
             .collect();
         let done = store.commit(&Batch { pages: pages?, ..Batch::default() })?;
         new += done.pages.iter().filter(|added| added.new).count() as u64;
+        let known = seeds.iter().zip(&done.pages).filter(|(_, added)| !added.new);
+        let edits: Vec<Edit> = known.filter_map(|(seed, added)| edit(seed, added.page)).collect();
+        if !edits.is_empty() {
+            store.commit(&Batch { edits, ..Batch::default() })?;
+        }
     }
     Ok(new)
+}
+
+/// What is said of a page that is there already, if anything is.
+fn edit(seed: &Seed, page: PageId) -> Option<Edit> {
+    let says_something = seed.importance.is_some() || seed.max_age.is_some();
+    says_something.then(|| Edit {
+        page,
+        importance: seed.importance,
+        max_age: seed.max_age.map(Some),
+        state: None,
+    })
 }
 
 /// A page as the store wants it.

@@ -27,7 +27,7 @@ fn settings(until: Until) -> Settings {
 async fn crawl(directory: &Path, urls: &[String], settings: Settings) -> Summary {
     let clock = Clock::start();
     let mut store = Store::open(directory, Options::default()).unwrap();
-    let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: 1.0, max_age: None };
+    let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: None, max_age: None };
     add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
     let crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
     let (_keep, stop) = watch::channel(false);

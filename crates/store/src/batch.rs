@@ -1,6 +1,6 @@
 //! Facts that are committed together.
 
-use crate::facts::{Edit, HostUpdate, Lease, Look, NewPage, PageId, Seq, Signal, VersionId};
+use crate::facts::{Edit, HostUpdate, Lease, Look, NewPage, PageId, PastLooks, Seq, Signal, VersionId};
 
 /// Facts that are committed together: all of them, or none.
 ///
@@ -13,6 +13,8 @@ pub struct Batch {
     pub pages: Vec<NewPage>,
     /// Decisions about pages.
     pub edits: Vec<Edit>,
+    /// Looks of other crawlers.
+    pub past: Vec<PastLooks>,
     /// Looks at pages.
     pub looks: Vec<Look>,
     /// Hints.

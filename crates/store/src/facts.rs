@@ -174,6 +174,20 @@ pub struct Look {
     pub record: Option<Encoded>,
 }
 
+/// What another crawler saw of a page, before or beside ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastLooks {
+    /// The page.
+    pub page: PageId,
+    /// Each look: when, how long after the one before of the same crawler if there was one, and had the page changed?
+    pub looks: Vec<(Time, Option<Span>, bool)>,
+    /// The learned history, with these looks in it.
+    pub history: Vec<u8>,
+}
+
+/// What is written in the place of what counted as a change, for looks of another crawler.
+pub const IMPORTED: &str = "imported";
+
 /// What the last answer said of a page.
 ///
 /// Strangers wrote most of it: validators and targets that are absurdly long are not kept, a long title is cut.

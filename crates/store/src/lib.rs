@@ -57,10 +57,10 @@ pub use compact::{Compacted, Compaction};
 pub use digest::Digest;
 pub use error::StoreError;
 pub use facts::{
-    Edit, HostId, HostUpdate, Known, Lease, Look, NewPage, Outcome, PageId, PageState, Robots, Seq, Signal,
-    VersionId,
+    Edit, HostId, HostUpdate, IMPORTED, Known, Lease, Look, NewPage, Outcome, PageId, PageState, PastLooks,
+    Robots, Seq, Signal, VersionId,
 };
-pub use query::{Change, Filter, HostRow, Observation, Order, PageRecord, PageRow, Status, Version};
+pub use query::{Change, Filter, HostRow, Observation, Order, PageRecord, PageRow, Seen, Status, Version};
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use store::{Options, Store};

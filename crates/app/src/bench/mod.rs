@@ -1,5 +1,6 @@
 //! `refrain bench`: what this machine does, in the figures the project promises.
 
+mod crawl;
 mod frontier;
 mod learning;
 mod plan;
@@ -13,7 +14,7 @@ use refrain_core::page::Belief;
 use refrain_core::value::{CrawlValue, GammaPosterior, GreedyNcis, ValueFunction};
 
 use crate::chart::grouped;
-use crate::cli::BenchArgs;
+use crate::cli::{BenchArgs, BenchWhat};
 use crate::failure::Failure;
 use crate::output::to_stdout;
 use crate::stopwatch::{Stopwatch, peak_memory_mb};
@@ -23,6 +24,11 @@ const SEED: u64 = 1;
 const STATES: usize = 100_000;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
+    match &args.what {
+        Some(BenchWhat::Crawl(args)) => return crawl::run(args),
+        Some(BenchWhat::Web) => return crawl::serve(),
+        None => {}
+    }
     to_stdout(|out| {
         write_values(out)?;
         write_extremes(out)?;

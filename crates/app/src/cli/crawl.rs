@@ -1,11 +1,10 @@
-//! `refrain crawl`, and what looks into its data directory, as they are typed.
+//! `refrain crawl`, as it is typed.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use refrain_core::time::{Span, Time};
+use refrain_core::time::Span;
 
-use super::moment;
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -87,48 +86,4 @@ pub(crate) struct CrawlArgs {
     /// Say nothing but what is wrong
     #[arg(long, short, conflicts_with = "plain")]
     pub(crate) quiet: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ChangesArgs {
-    /// Where everything is kept
-    #[arg(long, value_name = "DIR", default_value = "refrain-data")]
-    pub(crate) data: PathBuf,
-
-    /// After this change, by number, or from this moment on (a date)
-    #[arg(long, value_name = "SEQ|TIME", value_parser = since, default_value = "0")]
-    pub(crate) since: Since,
-
-    /// No more than so many
-    #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
-    pub(crate) limit: usize,
-}
-
-/// Where to begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Since {
-    /// After this change.
-    Change(i64),
-    /// At this moment.
-    Moment(Time),
-}
-
-fn since(text: &str) -> Result<Since, String> {
-    match text.parse::<i64>() {
-        Ok(number) if number >= 0 => Ok(Since::Change(number)),
-        _ => moment(text).map(Since::Moment).map_err(|_| {
-            "expected the number of a change, or a date like 2026-11-15 or 2026-11-15T12:00:00Z".to_owned()
-        }),
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DataArgs {
-    /// Where everything is kept
-    #[arg(long, value_name = "DIR", default_value = "refrain-data")]
-    pub(crate) data: PathBuf,
-
-    /// JSON, for scripts
-    #[arg(long)]
-    pub(crate) json: bool,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use refrain_store::{Reader, Seq};
 
-use crate::data::change_line;
+use crate::data::changes::change_line;
 use crate::failure::Failure;
 
 /// A file, or standard output, to which changes are written once they are on the disk.

@@ -3,7 +3,7 @@
 mod config;
 mod feed;
 mod lines;
-mod seeds;
+pub(crate) mod seeds;
 mod view;
 mod wanted;
 mod watch;

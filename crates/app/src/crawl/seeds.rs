@@ -66,11 +66,12 @@ fn seed_of(text: &str) -> Result<Seed, String> {
     let url = PageUrl::parse(address).map_err(|why| format!("{address}: {why}"))?;
     let importance = match fields.next() {
         Some(field) => {
-            field.parse().ok().filter(|importance: &f64| (0.0..=1e30).contains(importance)).ok_or_else(
-                || format!("the importance is '{field}'; expected a number that is not negative"),
-            )?
+            let number = field.parse().ok().filter(|importance: &f64| (0.0..=1e30).contains(importance));
+            Some(number.ok_or_else(|| {
+                format!("the importance is '{field}'; expected a number that is not negative")
+            })?)
         }
-        None => 1.0,
+        None => None,
     };
     let max_age: Option<Span> = match fields.next() {
         Some(field) => {
@@ -93,8 +94,8 @@ mod tests {
     #[test]
     fn seeds_have_up_to_three_fields() {
         let seed = seed_of("https://example.org/a 10\t1h").unwrap();
-        assert_eq!((seed.importance, seed.max_age), (10.0, Some(Span::from_whole_secs(3600))));
-        assert_eq!(seed_of("http://example.org,2").unwrap().importance, 2.0);
+        assert_eq!((seed.importance, seed.max_age), (Some(10.0), Some(Span::from_whole_secs(3600))));
+        assert_eq!(seed_of("http://example.org,2").unwrap().importance, Some(2.0));
         for (wrong, says) in [
             ("ftp://example.org/", "ftp://example.org/: "),
             ("http://a/ x", "the importance is 'x'"),

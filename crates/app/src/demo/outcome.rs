@@ -1,10 +1,11 @@
 //! What came of it all: measured by the small web itself.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use refrain_core::time::Time;
-use refrain_engine::{Summary, beliefs};
+use refrain_engine::{Beliefs, Summary};
 use refrain_store::Reader;
 
 use super::rivals::Rival;
@@ -91,12 +92,7 @@ impl Outcome {
         }
         let rates: HashMap<String, f64> =
             world.pages.iter().map(|page| (page.url(site.port), page.rate)).collect();
-        let mut learned = Vec::new();
-        beliefs(&Reader::open(data)?, now, |url, belief| {
-            if let Some(rate) = rates.get(url) {
-                learned.push(Learned { rate: *rate, learned: belief.mean() });
-            }
-        })?;
+        let learned = learned(data, now, &rates)?;
         let log = site.log();
         let forbidden = world.pages.iter().filter(|page| page.forbidden).count();
         let trespasses =
@@ -149,6 +145,21 @@ impl Outcome {
         }
         classes
     }
+}
+
+/// What is believed of pages that were seen at least twice.
+fn learned(data: &Path, now: Time, rates: &HashMap<String, f64>) -> Result<Vec<Learned>, Failure> {
+    let reader = Reader::open(data)?;
+    let mut beliefs = Beliefs::learn(&reader, now)?;
+    let mut learned = Vec::new();
+    reader.pages(|row| {
+        let believed = beliefs.of(&row, now).ok().filter(|believed| believed.counts.all > 0.0);
+        if let (Some(rate), Some(believed)) = (rates.get(row.url), believed) {
+            learned.push(Learned { rate: *rate, learned: believed.changes.mean() });
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(learned)
 }
 
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {

@@ -90,7 +90,7 @@ impl World {
     pub(crate) fn seeds(&self, port: u16) -> Vec<Seed> {
         let seed = |page: &Page| {
             let url = PageUrl::parse(&page.url(port)).ok()?;
-            Some(Seed { url, importance: page.importance, max_age: None })
+            Some(Seed { url, importance: Some(page.importance), max_age: None })
         };
         self.pages.iter().filter_map(seed).collect()
     }

@@ -17,6 +17,7 @@ mod signals;
 mod source;
 mod table;
 mod trace;
+mod visits;
 
 pub(crate) use bing::Bing;
 pub(crate) use clicks::read_clicks;
@@ -30,3 +31,4 @@ pub(crate) use plan::{PlanPages, read_gaps};
 pub(crate) use signals::read_signals;
 pub(crate) use table::csv_field;
 pub(crate) use trace::NamedTrace;
+pub(crate) use visits::Visits;

@@ -92,6 +92,11 @@ impl Table {
         self.places.get(column).is_some_and(Option::is_some)
     }
 
+    /// The name of the file.
+    pub(super) fn name(&self) -> &str {
+        self.lines.name()
+    }
+
     /// A complaint about the file as a whole.
     pub(super) fn complain(&self, what: impl std::fmt::Display) -> Failure {
         Failure::input(format!("{}: {what}", self.lines.name()))

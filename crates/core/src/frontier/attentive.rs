@@ -71,6 +71,12 @@ impl AttentivePast {
         from.is_over().then_some(Self { history, signals, belief: None })
     }
 
+    /// The same, as if fetches had seen this.
+    #[must_use]
+    pub fn with_history(self, history: History) -> Self {
+        Self { history, belief: None, ..self }
+    }
+
     /// What fetches saw.
     pub fn history(&self) -> &History {
         &self.history
@@ -282,6 +288,20 @@ impl Attentive {
         let belief = self.learner.learn(group, past.belief.as_ref(), &past.history);
         past.belief = Some(belief);
         self.believe(page, host, &belief, &past.signals, (0.0, 0.0));
+    }
+
+    /// A page is believed to be what its past says beside all that was learned of others by now; nobody learns from it.
+    pub fn consider(
+        &mut self,
+        page: &mut AttentivePage,
+        past: &mut AttentivePast,
+        host: HostId,
+    ) -> Posterior {
+        let prior = self.learner.prior(Group { host: host.index(), shape: page.url_shape });
+        let belief = Posterior::of(&past.history, &prior);
+        past.belief = Some(belief);
+        self.believe(page, host, &belief, &past.signals, (0.0, 0.0));
+        belief
     }
 
     /// How far the signals of a host can be believed.
@@ -513,6 +533,24 @@ mod tests {
                 prop_assert!(jumped <= model.value(&page, &since, now + sooner) * (1.0 + 1e-9) + 1e-300);
             }
         }
+    }
+
+    #[test]
+    fn to_consider_a_page_teaches_nobody() {
+        let mut model = Attentive::default();
+        let mut past = AttentivePast::default();
+        for _ in 0..50 {
+            past.history.observe(&Observation::new(3600.0, 0, Answer::Changed).unwrap());
+        }
+        let mut page = model.page(HostId(0), 0, 1.0).unwrap();
+        let considered = model.consider(&mut page, &mut past, HostId(0));
+        assert_eq!(past.belief(), Some(considered));
+        assert!(considered.mean() * 3600.0 > 1.0, "{considered:?}");
+        let other = |model: &mut Attentive| model.page(HostId(0), 0, 1.0).unwrap();
+        assert_eq!(other(&mut model), other(&mut Attentive::default()));
+        past = past.with_history(*past.history());
+        model.recall(&mut page, &mut past, HostId(0));
+        assert_ne!(other(&mut model), other(&mut Attentive::default()));
     }
 
     /// Pages that change and announce it, more or less, are crawled by a learning frontier: the share of time for which

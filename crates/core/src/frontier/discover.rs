@@ -42,14 +42,6 @@ impl<M: Model> Frontier<M> {
         self.finds.len()
     }
 
-    /// Whether a page was never fetched.
-    ///
-    /// # Errors
-    /// If the page is unknown.
-    pub fn is_new(&self, page: PageId) -> Result<bool, FrontierError> {
-        Ok(self.finds.contains(self.known(page)?))
-    }
-
     /// A page is a hub from now on: it shows links to new pages. What it is worth as a page counts, too.
     ///
     /// # Errors
@@ -123,10 +115,23 @@ impl<M: Model> Frontier<M> {
     /// # Errors
     /// If the host is unknown, the numbers are none, time went backwards, or there is no room for more pages.
     pub fn discover(&mut self, now: Time, found: Found<M::Page>) -> Result<PageId, FrontierError> {
+        self.discover_with_past(now, found, M::Past::default())
+    }
+
+    /// A page that was never fetched, but of which something is remembered: others have watched it.
+    ///
+    /// # Errors
+    /// As [`Frontier::discover`].
+    pub fn discover_with_past(
+        &mut self,
+        now: Time,
+        found: Found<M::Page>,
+        past: M::Past,
+    ) -> Result<PageId, FrontierError> {
         self.advance(now)?;
         HubState::new(0.0, found.interest)?;
         let born = found.born.min(now);
-        let index = self.put(found.page, M::Past::default(), found.host, born)?;
+        let index = self.put(found.page, past, found.host, born)?;
         self.pages[index as usize].set_status(Status::New);
         self.finds.add(index, found.host.0, born, found.interest);
         Ok(self.id(index))

@@ -44,6 +44,14 @@ pub struct Explanation<P> {
 }
 
 impl<M: Model> Frontier<M> {
+    /// Whether a page was never fetched.
+    ///
+    /// # Errors
+    /// If the page is unknown.
+    pub fn is_new(&self, page: PageId) -> Result<bool, FrontierError> {
+        Ok(self.finds.contains(self.known(page)?))
+    }
+
     /// Why a page is fetched, or not yet, at this moment.
     ///
     /// # Errors

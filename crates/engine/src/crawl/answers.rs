@@ -32,6 +32,11 @@ fn doubled(first: Span, times: u32, longest: Span) -> Span {
     Span::from_nanos(first.as_nanos().saturating_mul(1 << times.min(30))).min(longest)
 }
 
+/// How long a page is left alone that could not be fetched, after so many failures before.
+pub(crate) fn retry_after(failures: u32) -> Span {
+    doubled(RETRY, failures, LONGEST_RETRY)
+}
+
 /// What a visit means.
 struct Meaning {
     outcome: Outcome,
@@ -245,7 +250,7 @@ fn seen(read: &Read, now: Time) -> frontier::Outcome {
 fn meaning(visited: &Visited) -> Meaning {
     let failures = visited.memo.failures;
     let means = |outcome, state, note: Option<String>, retry| Meaning { outcome, state, note, retry };
-    let retry = |first| Some(doubled(first, failures, LONGEST_RETRY));
+    let retry = Some(retry_after(failures));
     match &visited.seen {
         Seen::Read(read) => {
             let outcome = match read.answer {
@@ -264,14 +269,14 @@ fn meaning(visited: &Visited) -> Meaning {
             means(Outcome::Disallowed, PageState::Disallowed, Some("robots.txt".to_owned()), None)
         }
         Seen::SlowDown(_) => {
-            means(Outcome::SlowDown, PageState::Active, Some("asked to slow down".to_owned()), retry(RETRY))
+            means(Outcome::SlowDown, PageState::Active, Some("asked to slow down".to_owned()), retry)
         }
         Seen::NoRules => {
             let note = Some("robots.txt cannot be had".to_owned());
             means(Outcome::Failed, PageState::Active, note, Some(RETRY))
         }
         Seen::Failed(why) | Seen::Unreachable(why) => {
-            means(Outcome::Failed, PageState::Active, Some(why.clone()), retry(RETRY))
+            means(Outcome::Failed, PageState::Active, Some(why.clone()), retry)
         }
         Seen::Postponed | Seen::Over => means(Outcome::Failed, PageState::Active, None, Some(Span::ZERO)),
     }

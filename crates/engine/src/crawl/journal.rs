@@ -126,7 +126,8 @@ impl Journal {
 impl Crawl {
     /// Hands what waits to the store, if it is time.
     pub(super) fn flush(&mut self, now: Time) {
-        if let Some(batch) = self.journal.take(now) {
+        if let Some(mut batch) = self.journal.take(now) {
+            batch.meta.extend(self.standing.facts());
             // If there is nobody to take it, the reason is on its way as an event.
             self.recorder.commit(batch);
         }

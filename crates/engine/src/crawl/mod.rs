@@ -28,8 +28,10 @@ use crate::memo::Memo;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
 use crate::settings::{Settings, Until};
+use crate::standing::Standing;
 use crate::told::{Summary, Told};
 use crate::visit::{Job, Kit, visit};
+pub(crate) use answers::retry_after;
 use journal::Journal;
 use knocks::Knocks;
 use pulse::Pulses;
@@ -52,6 +54,8 @@ pub struct Crawl {
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
     summary: Summary,
+    /// For those who look into the store.
+    standing: Standing,
 }
 
 /// Who is told to stop waits this long for visits under way.
@@ -73,6 +77,7 @@ impl Crawl {
     ) -> Result<Self, CrawlError> {
         let scheduler = Scheduler::restore(store.read(), &settings, clock.now())?;
         let client = Client::new(settings.client.clone())?;
+        let standing = Standing::begin(store.read(), &settings)?;
         let leases = store.read().leases()?.into_iter().map(|lease| lease.page).collect();
         let reader = Reader::open(directory)?;
         let (to_events, events) = unbounded_channel();
@@ -97,6 +102,7 @@ impl Crawl {
             again: Vec::new(),
             told,
             summary: Summary::default(),
+            standing,
         })
     }
 
@@ -153,6 +159,9 @@ impl Crawl {
             let Some(order) = self.scheduler.frontier.poll(now)? else { break };
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
             self.summary.requests += 1;
+            if !self.scheduler.frontier.is_new(order.page)? {
+                self.standing.paid(order.value);
+            }
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }

@@ -45,6 +45,11 @@ impl Look {
         Self { digest, blocks, hashes, mark: rules.mark() }
     }
 
+    /// The text it saw, block by block; `None` for what is not text.
+    pub fn text(&self) -> Option<&Blocks> {
+        self.blocks.as_ref()
+    }
+
     /// How many blocks of text it saw.
     pub fn blocks(&self) -> usize {
         self.hashes.len()

@@ -38,22 +38,28 @@ impl Robots {
 
     /// May this path (with its query) be fetched?
     pub fn allows(&self, path_and_query: &str) -> bool {
-        self.decide(path_and_query).0
+        self.decide(path_and_query).0.is_none_or(|rule| rule.allow)
     }
 
-    /// The verdict, and the bytes looked at to find it, at most.
-    fn decide(&self, path_and_query: &str) -> (bool, usize) {
+    /// The line that decides about this path, as short as it can be written: `Disallow: /private/`. `None` if none does, and the
+    /// path may be fetched.
+    pub fn rule_for(&self, path_and_query: &str) -> Option<String> {
+        let rule = self.decide(path_and_query).0?;
+        let mut pattern = Vec::new();
+        rule.pattern.write(&mut pattern);
+        let name = if rule.allow { "Allow" } else { "Disallow" };
+        Some(format!("{name}: {}", String::from_utf8_lossy(&pattern)))
+    }
+
+    /// The rule that decides, and the bytes looked at to find it, at most.
+    fn decide(&self, path_and_query: &str) -> (Option<&Rule>, usize) {
         if path_and_query == "/robots.txt" {
-            return (true, 0);
+            return (None, 0);
         }
         let path = normalised(path_and_query.as_bytes());
         let mut steps = path.len();
-        for rule in &self.rules {
-            if rule.pattern.matches(&path, &mut steps) {
-                return (rule.allow, steps);
-            }
-        }
-        (true, steps)
+        let rule = self.rules.iter().find(|rule| rule.pattern.matches(&path, &mut steps));
+        (rule, steps)
     }
 
     /// The pause between requests that the host asks for; not part of RFC 9309, but widely used.

@@ -58,6 +58,15 @@ fn brute(pattern: &[u8], path: &[u8]) -> bool {
     }
 }
 
+#[test]
+fn the_rule_that_decides_can_be_shown() {
+    let robots = Robots::parse(b"User-agent: *\nDisallow: /a\nAllow: /a/b*.html$\nDisallow:\n", "FooBot");
+    assert_eq!(robots.rule_for("/a/x").as_deref(), Some("Disallow: /a"));
+    assert_eq!(robots.rule_for("/a/b/1.html").as_deref(), Some("Allow: /a/b*.html$"));
+    assert_eq!(robots.rule_for("/c"), None);
+    assert_eq!(robots.rule_for("/robots.txt"), None);
+}
+
 proptest! {
     #[test]
     fn patterns_match_what_brute_force_matches(pattern in "[/*][ab*]{0,8}\\$?", path in "/[ab]{0,10}") {

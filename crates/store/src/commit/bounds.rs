@@ -27,6 +27,9 @@ pub(crate) fn check(batch: &Batch) -> Result<(), StoreError> {
         name("a host", &host.name)?;
         size("robots.txt", host.robots.as_ref().map_or(0, |robots| robots.text.len()), LARGEST_ROBOTS)?;
     }
+    for past in &batch.past {
+        size("a history", past.history.len(), LARGEST_HISTORY)?;
+    }
     for look in &batch.looks {
         size("a history", look.history.as_ref().map_or(0, Vec::len), LARGEST_HISTORY)?;
         let kept = look.known.as_ref().and_then(|known| known.kept.as_ref());

@@ -4,6 +4,7 @@ mod bounds;
 mod looks;
 mod others;
 mod pages;
+mod past;
 
 use rusqlite::Connection;
 
@@ -25,6 +26,7 @@ pub(crate) fn apply(
     pages::update_hosts(connection, &batch.hosts)?;
     pages::add(connection, &batch.pages, &mut done)?;
     pages::edit(connection, &batch.edits, &mut done)?;
+    past::add(connection, &batch.past, &mut done)?;
     if let Err(refused) = looks::add(connection, &batch.looks, spots, &mut done)? {
         return Ok(Err(refused));
     }

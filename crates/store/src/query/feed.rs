@@ -85,6 +85,25 @@ impl Reader {
         })
     }
 
+    /// The last signals of a page, the latest first, at most `limit`.
+    pub fn signals_of(&self, page: PageId, limit: usize) -> Result<Vec<Signal>, StoreError> {
+        let sql = "SELECT page, kind, time FROM signals WHERE page = ?1 ORDER BY time DESC, id DESC LIMIT ?2";
+        self.all(sql, (page.0, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+            Ok(Signal { page: PageId(row.get(0)?), kind: row.get(1)?, time: text::time(row, 2)? })
+        })
+    }
+
+    /// How many bodies of a page were seen, kept or not: its first, and one for each change.
+    pub fn bodies_seen(&self, page: PageId) -> Result<u64, StoreError> {
+        let sql = "SELECT count(new) FROM changes WHERE page = ?1";
+        Ok(self.one(sql, (page.0,), |row| row.get::<_, i64>(0))?.unwrap_or(0).cast_unsigned())
+    }
+
+    /// Whether a page is being fetched.
+    pub fn is_under_way(&self, page: PageId) -> Result<bool, StoreError> {
+        Ok(self.one("SELECT 1 FROM leases WHERE page = ?1", (page.0,), |_| Ok(()))?.is_some())
+    }
+
     /// What belongs to the whole crawl, by name.
     pub fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.one("SELECT value FROM meta WHERE key = ?1", (key,), |row| row.get(0))

@@ -39,6 +39,20 @@ impl Reader {
     pub fn host(&self, name: &str) -> Result<Option<HostRow>, StoreError> {
         self.one(&format!("SELECT {COLUMNS} FROM hosts WHERE name = ?1"), (name,), host)
     }
+
+    /// The host with this number.
+    pub fn host_by_id(&self, id: HostId) -> Result<Option<HostRow>, StoreError> {
+        self.one(&format!("SELECT {COLUMNS} FROM hosts WHERE id = ?1"), (id.0,), host)
+    }
+
+    /// The hosts that somebody may mean by a name: with or without scheme and port.
+    pub fn hosts_named(&self, name: &str) -> Result<Vec<HostId>, StoreError> {
+        let sql = "SELECT id FROM hosts WHERE name IN (?1, 'http://' || ?1, 'https://' || ?1)
+                       OR substr(name, 1, length(?1) + 1) = ?1 || ':'
+                       OR substr(name, 1, length(?1) + 8) = 'http://' || ?1 || ':'
+                       OR substr(name, 1, length(?1) + 9) = 'https://' || ?1 || ':'";
+        self.all(sql, (name,), |row| row.get(0).map(HostId))
+    }
 }
 
 fn host(row: &Row<'_>) -> rusqlite::Result<HostRow> {

@@ -10,7 +10,7 @@ mod versions;
 
 pub use feed::Change;
 pub use hosts::HostRow;
-pub use observations::Observation;
+pub use observations::{Observation, Seen};
 pub use pages::{Filter, Order, PageRecord, PageRow};
 pub use status::Status;
 pub use versions::Version;

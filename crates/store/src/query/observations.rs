@@ -8,7 +8,8 @@ use rusqlite::Row;
 use super::text;
 use crate::digest::Digest;
 use crate::error::StoreError;
-use crate::facts::{Outcome, PageId};
+use crate::facts::{HostId, IMPORTED, Outcome, PageId};
+use crate::millis;
 use crate::reader::Reader;
 
 /// A look at a page.
@@ -36,6 +37,32 @@ pub struct Observation {
     pub digest: Option<Digest>,
 }
 
+impl Observation {
+    /// Whether another crawler made it.
+    pub fn is_imported(&self) -> bool {
+        self.counted.as_deref() == Some(IMPORTED)
+    }
+}
+
+/// A look with the page it was a look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen<'a> {
+    /// The look.
+    pub look: Observation,
+    /// The address of the page.
+    pub url: &'a str,
+    /// How much the page matters.
+    pub importance: f64,
+    /// Its host,
+    pub host: HostId,
+    /// by name.
+    pub host_name: &'a str,
+}
+
+const SEEN: &str =
+    "o.id, o.page, o.time, o.elapsed, o.outcome, o.counted, o.status, o.bytes, o.duration, o.digest,
+                    p.url, p.importance, p.host, h.name
+                    FROM observations o JOIN pages p ON p.id = o.page JOIN hosts h ON h.id = p.host";
 const COLUMNS: &str = "id, page, time, elapsed, outcome, counted, status, bytes, duration, digest";
 
 impl Reader {
@@ -56,6 +83,39 @@ impl Reader {
         let sql = format!("SELECT {COLUMNS} FROM observations WHERE id > ?1 ORDER BY id");
         self.each_row(&sql, (after,), |row| Ok(each(observation(row)?)))
     }
+
+    /// The same, with the pages.
+    pub fn looks(
+        &self,
+        after: i64,
+        mut each: impl FnMut(Seen<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SEEN} WHERE o.id > ?1 ORDER BY o.id");
+        self.each_row(&sql, (after,), |row| Ok(each(seen(row)?)))
+    }
+
+    /// Looks in the order of time, from a moment on and before another, for as long as `each` wants more. They are sorted first, on
+    /// the disk if they are many.
+    pub fn looks_by_time(
+        &self,
+        from: Time,
+        before: Time,
+        mut each: impl FnMut(Seen<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SEEN} WHERE o.time >= ?1 AND o.time < ?2 ORDER BY o.time, o.id");
+        let params = (millis::deadline(from), millis::deadline(before));
+        self.each_row(&sql, params, |row| Ok(each(seen(row)?)))
+    }
+}
+
+fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
+    Ok(Seen {
+        look: observation(row)?,
+        url: text::text(row, 10)?,
+        importance: row.get(11)?,
+        host: HostId(row.get(12)?),
+        host_name: text::text(row, 13)?,
+    })
 }
 
 fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {

@@ -86,6 +86,26 @@ pub struct PageRecord {
     pub kept: Option<Vec<u8>>,
 }
 
+impl PageRecord {
+    /// The same, as whoever scans all pages sees it.
+    pub fn row(&self) -> PageRow<'_> {
+        PageRow {
+            id: self.id,
+            url: &self.url,
+            host: self.host,
+            state: self.state,
+            importance: self.importance,
+            max_age: self.max_age,
+            added: self.added,
+            looked: self.looked,
+            fetched: self.fetched,
+            changed: self.changed,
+            failures: self.failures,
+            history: self.history.as_deref(),
+        }
+    }
+}
+
 /// Which pages to list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
@@ -141,8 +161,19 @@ const RECORD: &str =
 
 impl Reader {
     /// Every page, in the order of their numbers, for as long as `each` wants more.
-    pub fn pages(&self, mut each: impl FnMut(PageRow<'_>) -> ControlFlow<()>) -> Result<(), StoreError> {
-        self.each_row(&format!("SELECT {SCANNED} FROM pages ORDER BY id"), (), |row| Ok(each(scanned(row)?)))
+    pub fn pages(&self, each: impl FnMut(PageRow<'_>) -> ControlFlow<()>) -> Result<(), StoreError> {
+        self.pages_after(PageId(0), each)
+    }
+
+    /// Every page with a greater number, in their order, for as long as `each` wants more: whoever stops and goes on later holds up
+    /// nobody in between.
+    pub fn pages_after(
+        &self,
+        after: PageId,
+        mut each: impl FnMut(PageRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SCANNED} FROM pages WHERE id > ?1 ORDER BY id");
+        self.each_row(&sql, (after.0,), |row| Ok(each(scanned(row)?)))
     }
 
     /// The page with this address.

@@ -77,6 +77,11 @@ impl Reader {
 
     /// The record of a version itself, which for a revisit has no body. `None` if there is no such version.
     pub fn record(&self, id: VersionId) -> Result<Option<Record>, StoreError> {
+        Ok(self.compressed_record(id)?.map(|(record, _)| record))
+    }
+
+    /// The same, with its bytes as they are on the disk: gzip members, the request after the answer if it was kept.
+    pub fn compressed_record(&self, id: VersionId) -> Result<Option<(Record, Vec<u8>)>, StoreError> {
         let sql = "SELECT segment, \"offset\", length FROM versions WHERE id = ?1";
         for attempt in 1..=ATTEMPTS {
             let Some(spot) = self.one(sql, (id.0,), spot)? else { return Ok(None) };
@@ -86,8 +91,9 @@ impl Reader {
                     let what = |why| format!("the record of version {} at byte {} {why}", id.0, spot.offset);
                     let damaged = |why| StoreError::Damaged { path: path.clone(), what: what(why) };
                     let record =
-                        read_record(&mut Cursor::new(bytes)).map_err(|why| damaged(why.to_string()))?;
-                    return record.map(Some).ok_or_else(|| damaged("is missing".to_owned()));
+                        read_record(&mut Cursor::new(&bytes)).map_err(|why| damaged(why.to_string()))?;
+                    let record = record.ok_or_else(|| damaged("is missing".to_owned()))?;
+                    return Ok(Some((record, bytes)));
                 }
                 // The segment was rewritten between the two: the record is elsewhere now.
                 Err(why) if why.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::report::{Progress, Report};
 use crate::digest::Digest;
 use crate::error::StoreError;
-use crate::facts::{Outcome, PageState};
+use crate::facts::{IMPORTED, Outcome, PageState};
 use crate::reader::Reader;
 
 const EVERY: u64 = 10_000;
@@ -35,7 +35,7 @@ pub(super) fn database(
     })
 }
 
-/// Looks at a page follow each other in time as they do in number.
+/// Looks at a page follow each other in time as they do in number, but for those of other crawlers, which come afterwards.
 pub(super) fn observations(
     reader: &Reader,
     report: &mut Report,
@@ -49,8 +49,13 @@ pub(super) fn observations(
         }
         GO_ON
     })?;
-    reader.each_row("SELECT page, id FROM observations ORDER BY page, time, id", (), |row| {
-        let (page, id): (i64, i64) = (row.get(0)?, row.get(1)?);
+    let sql = "SELECT page, id, counted IS ?1 FROM observations ORDER BY page, time, id";
+    reader.each_row(sql, (IMPORTED,), |row| {
+        let (page, id, imported): (i64, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        report.checked.observations += 1;
+        if imported {
+            return GO_ON;
+        }
         if before.0 == page && before.1 > id {
             report.damage(format!(
                 "observation {id} of page {page} was written earlier but made later than {}",
@@ -58,7 +63,6 @@ pub(super) fn observations(
             ));
         }
         before = (page, id);
-        report.checked.observations += 1;
         if report.checked.observations.is_multiple_of(EVERY) {
             progress(Progress { what: "observations", done: report.checked.observations, of: None });
         }

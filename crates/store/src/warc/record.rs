@@ -155,8 +155,8 @@ impl Truncated {
     }
 }
 
-/// What a segment starts with.
-pub(crate) fn warcinfo(file_name: &str, time: Time) -> Vec<u8> {
+/// What a WARC file starts with.
+pub fn warcinfo(file_name: &str, time: Time) -> Vec<u8> {
     let block = format!(
         "software: refrain/{}\r\nformat: WARC File Format 1.1\r\nconformsTo: \
          https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",

@@ -7,7 +7,7 @@ use refrain_core::time::{Span, Time};
 use refrain_store::warc::Kind;
 use refrain_store::{
     Batch, Digest, Edit, Filter, HostUpdate, Known, Lease, Look, NewPage, Options, Order, Outcome, PageId,
-    PageState, Reader, Robots, Seq, Signal, Store, StoreError,
+    PageState, PastLooks, Reader, Robots, Seq, Signal, Store, StoreError,
 };
 
 fn opened() -> (tempfile::TempDir, Store) {
@@ -303,5 +303,59 @@ fn the_queries_of_the_guide_work() {
         let mut statement = connection.prepare(query).unwrap_or_else(|why| panic!("{query}: {why}"));
         let rows = statement.query_map((), |_| Ok(())).unwrap().collect::<Result<Vec<_>, _>>();
         assert!(rows.is_ok(), "{query}");
+    }
+}
+
+#[test]
+fn looks_of_other_crawlers_are_kept_beside_ours() {
+    let (directory, mut store) = opened();
+    let pages = add_pages(&mut store, 2);
+    let first = recorded(pages[0], 100, Outcome::First, response(&url(0), 100, b"x"));
+    commit_looks(&mut store, vec![first]);
+    let looks = vec![(at(10), None, true), (at(40), Some(Span::from_whole_secs(30)), false)];
+    let past = PastLooks { page: pages[0], looks, history: vec![7] };
+    let nobody = PastLooks { page: PageId(99), looks: vec![], history: vec![] };
+    let done = store.commit(&Batch { past: vec![past, nobody], ..Batch::default() }).unwrap();
+    assert_eq!((done.unknown, done.last_change), (vec![PageId(99)], None));
+    let reader = store.read();
+    let seen: Vec<(bool, Outcome)> = reader
+        .observations_of(pages[0], 10)
+        .unwrap()
+        .iter()
+        .map(|look| (look.is_imported(), look.outcome))
+        .collect();
+    assert_eq!(seen, [(false, Outcome::First), (true, Outcome::Unchanged), (true, Outcome::Changed)]);
+    let page = reader.page_by_id(pages[0]).unwrap().unwrap();
+    assert_eq!((page.history, page.fetched), (Some(vec![7]), Some(at(100))), "nothing was fetched");
+    let mut by_time = Vec::new();
+    reader
+        .looks_by_time(at(10), at(100), |seen| {
+            by_time.push((seen.look.time, seen.url.to_owned(), seen.host_name.to_owned()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let host = "https://example.org".to_owned();
+    let page = url(0).as_str().to_owned();
+    assert_eq!(by_time, [(at(10), page.clone(), host.clone()), (at(40), page, host)]);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn hosts_are_found_by_what_people_call_them() {
+    let (_directory, mut store) = opened();
+    let host = |name: &str| HostUpdate {
+        name: name.to_owned(),
+        gap: None,
+        back_off_until: None,
+        failures: 0,
+        robots: None,
+    };
+    let names =
+        ["https://a.org", "http://a.org", "http://a.org:8080", "https://a.organic", "https://b.a.org"];
+    store.commit(&Batch { hosts: names.map(host).to_vec(), ..Batch::default() }).unwrap();
+    for (name, count) in
+        [("a.org", 3), ("https://a.org", 1), ("http://a.org", 2), ("a.org:8080", 1), ("a", 0), ("%", 0)]
+    {
+        assert_eq!(store.read().hosts_named(name).unwrap().len(), count, "{name}");
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 use super::config;
-use crate::data::change_line;
+use crate::data::changes::change_line;
 use crate::failure::Failure;
 use sign::Secret;
 

@@ -1,0 +1,80 @@
+//! `refrain explain`: why a page is fetched, or not.
+
+mod machine;
+mod sheet;
+
+use refrain_core::estimate::{Confidence, Estimate};
+use refrain_core::time::Time;
+use refrain_engine::{Beliefs, Believed, Clock, Outlook, RobotsSay, Standing, robots_say};
+use refrain_fetch::url::PageUrl;
+use refrain_store::{HostRow, Observation, PageRecord, Reader, Signal};
+
+use super::known_page;
+use crate::cli::ExplainArgs;
+use crate::failure::Failure;
+use crate::output::to_stdout;
+use crate::progress::Progress;
+
+/// So many looks are shown, and so many signals.
+const SHOWN: usize = 10;
+/// How sure the interval of the change rate is.
+const SURE: f64 = 0.9;
+
+/// All that decides about a page.
+struct Facts {
+    now: Time,
+    page: PageRecord,
+    host: HostRow,
+    /// What robots.txt says of it; `None`: nobody asked yet.
+    robots: Option<RobotsSay>,
+    believed: Believed,
+    /// Changes per second.
+    rate: Estimate,
+    standing: Option<Standing>,
+    outlook: Option<Outlook>,
+    is_under_way: bool,
+    looks: Vec<Observation>,
+    signals: Vec<Signal>,
+}
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
+    let reader = Reader::open(&args.place.data)?;
+    let page = known_page(&reader, &args.url)?;
+    let facts = gather(&reader, page)?;
+    to_stdout(|out| if args.json { machine::write(out, &facts) } else { sheet::write(out, &facts) })
+}
+
+fn gather(reader: &Reader, page: PageRecord) -> Result<Facts, Failure> {
+    let now = Clock::start().now();
+    let host = reader.host_by_id(page.host)?;
+    let host =
+        host.ok_or_else(|| Failure::OnTheWay(format!("{}: its host is missing; `refrain check`", page.url)))?;
+    let standing = Standing::read(reader)?;
+    let mut beliefs = {
+        let _progress = Progress::spinner("learning from all pages");
+        Beliefs::learn(reader, now)?
+    };
+    let believed = beliefs.of(&page.row(), now)?;
+    let outlook = match &standing {
+        Some(standing) => Some(beliefs.outlook(&page.row(), &host, standing, now)?),
+        None => None,
+    };
+    let agent = standing.as_ref().map_or("Refrain", |standing| standing.agent.as_str());
+    let url = PageUrl::parse(&page.url).ok();
+    let robots = host.robots.as_ref().zip(url).map(|(robots, url)| robots_say(robots, &url, agent));
+    let confidence =
+        Confidence::new(SURE).ok_or_else(|| Failure::OnTheWay("no such confidence".to_owned()))?;
+    Ok(Facts {
+        rate: believed.changes.estimate(confidence),
+        is_under_way: reader.is_under_way(page.id)?,
+        looks: reader.observations_of(page.id, SHOWN)?,
+        signals: reader.signals_of(page.id, SHOWN)?,
+        now,
+        page,
+        host,
+        robots,
+        believed,
+        standing,
+        outlook,
+    })
+}

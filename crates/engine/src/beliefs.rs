@@ -1,0 +1,146 @@
+//! What a crawl that started now would believe of its pages: for people who ask, without crawling.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use refrain_core::estimate::Posterior;
+use refrain_core::estimate::counts::Counts;
+use refrain_core::frontier::{
+    AgeLimits, Attentive, AttentivePage, AttentivePast, Budget, Found, Frontier, FrontierError, HostId,
+    Hourly, HourlyPage, Manners, Model, Settings as FrontierSettings,
+};
+use refrain_core::page::SinceFetch;
+use refrain_core::time::{Span, Time};
+use refrain_store::{HostRow, PageRow, Reader};
+
+use crate::CrawlError;
+use crate::crawl::retry_after;
+use crate::restore::{Learner, interest, is_crawled, recalled, remembered};
+use crate::standing::Standing;
+
+/// What was learned from all pages of a store. It is as large as the hosts and the shapes of addresses are many; pages come and go.
+pub struct Beliefs {
+    frontier: Frontier<Learner>,
+    hosts: HashMap<refrain_store::HostId, HostId>,
+}
+
+/// What is believed of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Believed {
+    /// How often it changes, per second.
+    pub changes: Posterior,
+    /// What that comes from: intervals between two looks, and changes.
+    pub counts: Counts,
+    /// How likely the copy is to be stale now; `None` if there is none.
+    pub stale: Option<f64>,
+    /// What a fetch now is worth: seconds for which the copy will be fresh that otherwise would not, times the importance.
+    pub value: f64,
+}
+
+/// When a page's turn comes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// When it is worth the price, or must be fetched, and its host lets us; `None` if waiting alone never makes it so, or the price
+    /// is not known.
+    pub due: Option<Time>,
+    /// After failures: not before this moment.
+    pub not_before: Option<Time>,
+}
+
+impl Beliefs {
+    /// Learns from all pages of a store, as a crawl does when it starts.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn learn(reader: &Reader, now: Time) -> Result<Self, CrawlError> {
+        let learner = Hourly::new(Attentive::default());
+        let frontier = Frontier::new(learner, Budget::Rate(1.0), FrontierSettings::default(), now)?;
+        let mut beliefs = Self { frontier, hosts: HashMap::new() };
+        let mut failed = None;
+        reader.pages(|row| {
+            // What is not crawled teaches nothing.
+            if !is_crawled(row.state) {
+                return ControlFlow::Continue(());
+            }
+            let host = beliefs.host(row.host);
+            match recalled(beliefs.frontier.model_mut().inner_mut(), &row, host) {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(why) => {
+                    failed = Some(why);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        failed.map_or(Ok(beliefs), |why| Err(why.into()))
+    }
+
+    fn host(&mut self, host: refrain_store::HostId) -> HostId {
+        let frontier = &mut self.frontier;
+        *self.hosts.entry(host).or_insert_with(|| frontier.add_host(Manners::default()))
+    }
+
+    fn consider(
+        &mut self,
+        row: &PageRow<'_>,
+    ) -> Result<(AttentivePage, AttentivePast, Posterior), FrontierError> {
+        let host = self.host(row.host);
+        let learner = self.frontier.model_mut().inner_mut();
+        let (mut page, mut past) = remembered(learner, row, host)?;
+        let belief = learner.consider(&mut page, &mut past, host);
+        Ok((page, past, belief))
+    }
+
+    /// What is believed of a page now.
+    ///
+    /// # Errors
+    /// If its importance is no number.
+    pub fn of(&mut self, row: &PageRow<'_>, now: Time) -> Result<Believed, CrawlError> {
+        let (page, past, changes) = self.consider(row)?;
+        let (stale, value) = match row.fetched {
+            Some(fetched) => {
+                let survival = changes.log_survival(now.since(fetched).as_secs());
+                let since = SinceFetch::fetched_at(fetched);
+                (Some(-survival.exp_m1()), self.frontier.model().value(&HourlyPage::new(page), &since, now))
+            }
+            None => (None, interest(row.importance).profit),
+        };
+        Ok(Believed { changes, counts: past.history().counts(), stale, value })
+    }
+
+    /// When a page's turn comes, if the crawl goes on as it stands.
+    ///
+    /// # Errors
+    /// If its importance is no number.
+    pub fn outlook(
+        &mut self,
+        row: &PageRow<'_>,
+        host: &HostRow,
+        standing: &Standing,
+        now: Time,
+    ) -> Result<Outlook, CrawlError> {
+        let failed = (row.failures > 0).then_some(row.looked).flatten();
+        let not_before = failed.map(|looked| looked + retry_after(row.failures - 1));
+        let Some(price) = standing.price.filter(|_| is_crawled(row.state)) else {
+            return Ok(Outlook { due: None, not_before });
+        };
+        let (page, past, _) = self.consider(row)?;
+        // A frontier with this page alone, which costs what it costs there.
+        let budget = Budget::Price { price, cap: standing.rate };
+        let mut frontier = Frontier::new(Learner::default(), budget, FrontierSettings::default(), now)?;
+        let gap = host.gap.unwrap_or(Span::ZERO).max(standing.gap);
+        let id = frontier.add_host(Manners { gap, ..Manners::default() });
+        let page = HourlyPage::new(page);
+        let page = if let Some(fetched) = row.fetched {
+            frontier.insert_with_past(now, page, past, id, fetched)?
+        } else {
+            let found = Found { page, host: id, born: now, interest: interest(row.importance) };
+            frontier.discover_with_past(now, found, past)?
+        };
+        if let Some(most) = row.max_age {
+            frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() })?;
+        }
+        let opens = not_before.into_iter().chain(host.back_off_until).max().unwrap_or(now);
+        let due = frontier.explain(now, page)?.due.map(|due| due.max(opens));
+        Ok(Outlook { due, not_before: not_before.filter(|until| *until > now) })
+    }
+}
