@@ -23,8 +23,10 @@ impl Time {
     pub const ZERO: Self = Self(0);
     /// The earliest moment.
     pub const MIN: Self = Self(i64::MIN);
-    /// The latest moment; as a due date it means "never".
+    /// As a due date it means "never".
     pub const MAX: Self = Self(i64::MAX);
+    /// The last moment that comes: later than anyone will see, and not never.
+    pub const LAST: Self = Self(i64::MAX - 1);
 
     /// A moment from nanoseconds since the origin.
     pub const fn from_nanos(nanos: i64) -> Self {
@@ -40,6 +42,12 @@ impl Time {
     /// negative).
     pub const fn since(self, earlier: Self) -> Span {
         if self.0 <= earlier.0 { Span(0) } else { Span(self.0.abs_diff(earlier.0)) }
+    }
+
+    /// So much later, and [`Time::LAST`] at the latest: what comes after a span is not "never", however long the span is.
+    #[must_use]
+    pub fn later(self, span: Span) -> Self {
+        (self + span).min(Self::LAST)
     }
 }
 
@@ -140,6 +148,8 @@ mod tests {
         assert_eq!(Time::MIN - Span::MAX, Time::MIN);
         assert_eq!(Time::MAX.since(Time::MIN), Span::MAX);
         assert_eq!(Time::MIN + Span::MAX, Time::MAX);
+        assert_eq!(Time::LAST.later(Span::MAX), Time::LAST);
+        assert_eq!(Time::ZERO.later(Span::from_nanos(5)), Time::from_nanos(5));
         assert_eq!(Span::MAX + Span::MAX, Span::MAX);
         assert_eq!(Span::from_whole_secs(u64::MAX), Span::MAX);
     }

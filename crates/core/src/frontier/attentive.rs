@@ -6,7 +6,7 @@
 //! Gamma distribution, at two points that have its first three moments (Gauss's quadrature).
 
 use super::HostId;
-use super::model::{AHEAD, Model, SEEN_ENOUGH, ahead, check_importance, look_at, not_after};
+use super::model::{AHEAD, Model, SEEN_ENOUGH, ahead, bend, check_importance, look_at, not_after};
 use super::race::Look;
 use crate::estimate::bytes::Reading;
 use crate::estimate::signals::history::SignalHistory;
@@ -363,7 +363,14 @@ impl Model for Attentive {
         let elapsed = since.elapsed(now).as_secs();
         let (value, slope) = page.silent().map_or((0.0, 0.0), |value| value.value_and_slope(elapsed));
         let growth = slope * (1.0 + AHEAD);
-        Look { value, growth, until: ahead(since, now), tight: true, concave_from: elapsed }
+        Look {
+            value,
+            growth,
+            until: ahead(since, now),
+            bend: bend(growth, elapsed),
+            tight: true,
+            concave_from: elapsed,
+        }
     }
 
     fn sooner(&self, page: &AttentivePage) -> Option<Span> {
@@ -491,7 +498,7 @@ mod tests {
         #[test]
         fn the_model_keeps_its_promises(
             (shape, alpha) in (0.2f32..50.0, -4.0f32..1.0),
-            (nats, signal_rate) in (0.0f32..6.0, -4.0f32..1.0),
+            (nats, signal_rate) in (prop_oneof![4 => 0.0f32..6.0, 1 => Just(0.0)], -4.0f32..1.0),
             elapsed in -2.0f64..3.0,
             signals in 0u32..20,
             part in 0.05f64..0.95,
@@ -514,6 +521,11 @@ mod tests {
             let later = model.value(&page, &since, look.until);
             let most = value + look.growth * look.until.since(now).as_secs();
             prop_assert!(later >= value * (1.0 - 1e-12) && later <= most * (1.0 + 1e-9), "{value} {later} {most}");
+            for wait in [0.01, 0.1, 0.5, 1.0, 3.0, 20.0].map(|ages| ages * 10f64.powf(elapsed)) {
+                let later = model.value(&page, &since, now + Span::from_secs(wait));
+                let most = value + (look.growth + 0.5 * look.bend * wait) * wait;
+                prop_assert!(later <= most * (1.0 + 1e-9), "{later} after {wait}, not {most}");
+            }
             // A level between the value now and that in a hundred times the age.
             let far = model.value(&page, &since, at(100.0 * 10f64.powf(elapsed)));
             let level = value + part * (far - value);

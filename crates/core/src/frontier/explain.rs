@@ -1,7 +1,6 @@
 //! Why a page is fetched, or not yet.
 
 use super::field::View;
-use super::model::IN_CENTURIES;
 use super::race::Field;
 use super::record::Status;
 use super::{Frontier, FrontierError, Model, PageId};
@@ -73,7 +72,7 @@ impl<M: Model> Frontier<M> {
             let mut view = view!(self);
             let value = view.special_worth(index, now);
             let due = if value >= price { now } else { view.reaches(index, price, true).max(now) };
-            (value, (due < IN_CENTURIES).then_some(due))
+            (value, (due < Time::LAST).then_some(due))
         };
         // To explain is not to decide.
         self.evaluations = evaluations;

@@ -133,7 +133,12 @@ impl<M: Model> View<'_, M> {
             }
             Some((_, Some(overdue))) => {
                 let look = self.model.look(&record.page, &record.since(), now);
-                Look { until: look.until.min(just_before(overdue)), concave_from: 0.0, ..look }
+                Look {
+                    until: look.until.min(just_before(overdue)),
+                    bend: f64::INFINITY,
+                    concave_from: 0.0,
+                    ..look
+                }
             }
             None => self.model.look(&record.page, &record.since(), now),
         }

@@ -37,7 +37,7 @@ impl<V: CrawlValue + Clone> Model for Given<V> {
     fn look(&self, page: &V, since: &SinceFetch, now: Time) -> Look {
         // How fast it grows is not known: look again, always.
         let value = self.value(page, since, now);
-        Look { value, growth: f64::INFINITY, until: now, tight: false, concave_from: 0.0 }
+        Look { value, growth: f64::INFINITY, until: now, ..Look::NOTHING }
     }
 
     fn sooner(&self, _page: &V) -> Option<Span> {

@@ -1,7 +1,7 @@
 //! Beliefs that are learned as the crawl goes.
 
 use super::HostId;
-use super::model::{AHEAD, Model, SEEN_ENOUGH, ahead, check_importance, not_after, steepest};
+use super::model::{AHEAD, Model, SEEN_ENOUGH, ahead, bend, check_importance, not_after, steepest};
 use super::race::Look;
 use crate::estimate::risk::VeryStale;
 use crate::estimate::{Group, History, Learner, Observation, Posterior};
@@ -114,7 +114,7 @@ impl Model for Learning {
     /// V' = -μτS'(τ) = μ a u (1-u)^a with u = τ/(B+τ): grows by no more than τ does.
     fn look(&self, page: &LearningPage, since: &SinceFetch, now: Time) -> Look {
         let Some(of) = page.value() else {
-            return Look { value: 0.0, growth: 0.0, until: Time::MAX, tight: false, concave_from: 0.0 };
+            return Look { value: 0.0, growth: 0.0, until: Time::MAX, ..Look::NOTHING };
         };
         let elapsed = since.elapsed(now).as_secs();
         let (value, slope) = of.value_and_slope(elapsed);
@@ -123,6 +123,7 @@ impl Model for Learning {
             value,
             growth: (slope * (1.0 + AHEAD)).min(steepest),
             until: ahead(since, now),
+            bend: bend(slope, elapsed),
             tight: true,
             concave_from: elapsed,
         }

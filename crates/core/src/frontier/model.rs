@@ -102,38 +102,38 @@ pub(super) fn steepest(importance: f64) -> f64 {
     importance / E * (1.0 + 1e-9)
 }
 
-/// Not never: later than anyone will see, unless signals make it sooner.
-pub(super) const IN_CENTURIES: Time = Time::from_nanos(i64::MAX - 1);
+/// How much more a value grows with every second that grows like this at some age, if growth per age only falls: as V'(τ)/τ does where
+/// changes come by chance, at a rate that is known or not.
+pub(super) fn bend(growth: f64, elapsed: f64) -> f64 {
+    if elapsed > 0.0 { growth / elapsed } else { f64::INFINITY }
+}
 
-/// A moment `elapsed` seconds after a fetch, surely not too late; [`Time::MAX`] if there is none, whatever signals come.
+/// A moment `elapsed` seconds after a fetch, surely not too late, [`Time::LAST`] if that is beyond all; [`Time::MAX`] if there is none,
+/// whatever signals come.
 pub(super) fn not_after(fetched: Time, elapsed: Option<f64>) -> Time {
-    match elapsed {
-        // Earlier by what the inverse of a value may be off, and down to a whole nanosecond.
-        Some(elapsed) if elapsed < 9e9 => {
-            let moment = fetched + Span::from_nanos((elapsed.max(0.0) * (1e9 * (1.0 - 4e-9))) as u64);
-            moment.min(IN_CENTURIES)
-        }
-        Some(_) => IN_CENTURIES,
-        None => Time::MAX,
-    }
+    // Earlier by what the inverse of a value may be off, and down to a whole nanosecond.
+    let early = |elapsed: f64| Span::from_nanos((elapsed * (1e9 * (1.0 - 4e-9))) as u64);
+    elapsed.map_or(Time::MAX, |elapsed| fetched.later(early(elapsed)))
 }
 
 /// A look at a page with signals, its value averaged over a few weighted possibilities. V' = μ α e^{-q} ψ: the chance of a fresh copy
 /// falls, and ψ, the length of a cycle, grows by no more than time does.
 pub(super) fn look_at(importance: f64, points: &[(f64, SignalModel)], since: &SinceFetch, now: Time) -> Look {
     let elapsed = since.elapsed(now).as_secs();
-    let (mut value, mut slope, mut more) = (0.0, 0.0, 0.0);
+    let (mut value, mut slope, mut bends) = (0.0, 0.0, 0.0);
     for (weight, model) in points {
         let at = model.value_and_cycle(elapsed, since.signals());
         let falls = weight * model.unsignalled_rate() * at.fresh;
         value += weight * at.value;
         slope += falls * at.length;
-        more += falls * AHEAD * elapsed;
+        bends += falls;
     }
+    let more = bends * AHEAD * elapsed;
     Look {
         value: importance * value,
         growth: importance * (slope + more) * (1.0 + 1e-9),
         until: ahead(since, now),
+        bend: importance * bends * (1.0 + 1e-9),
         tight: more < 0.2 * slope,
         concave_from: 0.0,
     }
@@ -174,8 +174,7 @@ impl Model for Known {
             return look_at(importance, &[(1.0, model)], since, now);
         }
         let value = self.function.of(page).value(elapsed, since.signals());
-        let loose =
-            Look { value, growth: steepest(importance), until: Time::MAX, tight: false, concave_from: 0.0 };
+        let loose = Look { value, growth: steepest(importance), until: Time::MAX, ..Look::NOTHING };
         let greedy = self.function == ValueFunction::Greedy;
         if !greedy && since.signals() > 0 {
             return loose;
@@ -184,7 +183,8 @@ impl Model for Known {
         let x = silent * page.change_rate() * elapsed;
         let growth = (importance * x * (-x).exp() * (1.0 + AHEAD)).min(loose.growth);
         let concave_from = if greedy { elapsed } else { 0.0 };
-        Look { value, growth, until: ahead(since, now), tight: greedy, concave_from }
+        let bend = bend(growth, concave_from);
+        Look { value, growth, until: ahead(since, now), bend, tight: greedy, concave_from }
     }
 
     fn sooner(&self, page: &Belief) -> Option<Span> {

@@ -133,18 +133,11 @@ impl Model for Rules {
                 value,
                 growth: if over { 0.0 } else { f64::INFINITY },
                 until: if over { Time::MAX } else { now },
-                tight: false,
-                concave_from: 0.0,
+                ..Look::NOTHING
             };
         }
         let until = ahead(since, now);
-        Look {
-            value,
-            growth: self.value(page, since, until) / OVERDUE,
-            until,
-            tight: true,
-            concave_from: 0.0,
-        }
+        Look { value, growth: self.value(page, since, until) / OVERDUE, until, tight: true, ..Look::NOTHING }
     }
 
     fn sooner(&self, _page: &RulePage) -> Option<Span> {

@@ -93,13 +93,7 @@ impl Model for Sequence {
 
     fn look(&self, page: &SharePage, since: &SinceFetch, now: Time) -> Look {
         // It jumps from step to step.
-        Look {
-            value: self.value(page, since, now),
-            growth: f64::INFINITY,
-            until: now,
-            tight: false,
-            concave_from: 0.0,
-        }
+        Look { value: self.value(page, since, now), growth: f64::INFINITY, until: now, ..Look::NOTHING }
     }
 
     fn sooner(&self, _page: &SharePage) -> Option<Span> {

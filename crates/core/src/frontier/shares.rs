@@ -83,7 +83,7 @@ impl Model for Shares {
         let age = since.elapsed(now).as_secs();
         // No slope falls with age.
         let growth = self.slope(page, age * (1.0 + AHEAD)) * (1.0 + 1e-12);
-        Look { value: self.at(page, age), growth, until: ahead(since, now), tight: true, concave_from: 0.0 }
+        Look { value: self.at(page, age), growth, until: ahead(since, now), tight: true, ..Look::NOTHING }
     }
 
     fn sooner(&self, _page: &Belief) -> Option<Span> {

@@ -3,34 +3,58 @@
 use refrain_core::page::Belief;
 use refrain_core::time::{Span, Time};
 
+/// A copy, and what of its page decides how stale it is: together, since memory is what takes time with millions of them.
+struct State {
+    importance: f64,
+    /// α: changes per second that nothing announces.
+    silent: f64,
+    /// ln(γ/ν): what one signal adds to the exponent; infinite where no signal is ever false.
+    nats: f64,
+    /// When it was last looked at here, in seconds.
+    since: f64,
+    /// The exponent of its freshness then.
+    exponent: f64,
+}
+
+impl State {
+    fn fresh(page: &Belief) -> Self {
+        let (told, wrong) = (page.recall() * page.change_rate(), page.false_rate());
+        Self {
+            importance: page.importance(),
+            silent: (1.0 - page.recall()) * page.change_rate(),
+            nats: (told / wrong).ln_1p(),
+            since: 0.0,
+            exponent: 0.0,
+        }
+    }
+}
+
 /// How stale each copy may be, and what all have earned.
-pub(super) struct Score<'a> {
-    pages: &'a [Belief],
-    /// When each was last looked at here, in seconds, and the exponent of its freshness then.
-    states: Vec<(f64, f64)>,
+pub(super) struct Score {
+    states: Vec<State>,
     from: f64,
     earned: f64,
     importance: f64,
 }
 
-impl<'a> Score<'a> {
-    pub(super) fn new(pages: &'a [Belief], from: Span) -> Self {
+impl Score {
+    pub(super) fn new(pages: &[Belief], from: Span) -> Self {
         let importance = pages.iter().map(Belief::importance).sum();
-        Self { pages, states: vec![(0.0, 0.0); pages.len()], from: from.as_secs(), earned: 0.0, importance }
+        let states = pages.iter().map(State::fresh).collect();
+        Self { states, from: from.as_secs(), earned: 0.0, importance }
     }
 
     /// The chance that the copy is stale now, after what it has earned until now was counted.
     fn advance(&mut self, page: u32, now: f64) -> f64 {
-        let belief = &self.pages[page as usize];
-        let (since, exponent) = &mut self.states[page as usize];
-        let silent = (1.0 - belief.recall()) * belief.change_rate();
+        let State { importance, silent, since, exponent, .. } = &mut self.states[page as usize];
+        let silent = *silent;
         if now > self.from {
             let start = since.max(self.from);
             let fresh = (-(*exponent + silent * (start - *since))).exp();
             let length = now - start;
             // ∫ e^{-αt} dt
             let time = if silent > 0.0 { -(-silent * length).exp_m1() / silent } else { length };
-            self.earned += belief.importance() * fresh * time;
+            self.earned += *importance * fresh * time;
         }
         *exponent += silent * (now - *since);
         *since = now;
@@ -40,22 +64,20 @@ impl<'a> Score<'a> {
     /// A signal has come.
     pub(super) fn signal(&mut self, page: u32, now: Time) {
         self.advance(page, seconds(now));
-        let belief = &self.pages[page as usize];
-        let (told, wrong) = (belief.recall() * belief.change_rate(), belief.false_rate());
-        // ln(γ/ν): infinite where no signal is ever false.
-        self.states[page as usize].1 += (told / wrong).ln_1p();
+        let state = &mut self.states[page as usize];
+        state.exponent += state.nats;
     }
 
     /// The chance that a fetch finds the page changed; the copy is fresh after it.
     pub(super) fn fetch(&mut self, page: u32, now: Time) -> f64 {
         let stale = self.advance(page, seconds(now));
-        self.states[page as usize].1 = 0.0;
+        self.states[page as usize].exponent = 0.0;
         stale
     }
 
     /// The mean freshness of a request from the start of the score to the end.
     pub(super) fn finish(mut self, end: Span) -> f64 {
-        for page in 0..self.pages.len() as u32 {
+        for page in 0..self.states.len() as u32 {
             self.advance(page, end.as_secs());
         }
         self.earned / (self.importance * (end.as_secs() - self.from))

@@ -8,7 +8,7 @@ mod hours;
 mod week;
 
 use super::HostId;
-use super::model::{IN_CENTURIES, Model};
+use super::model::Model;
 use super::race::Look;
 use crate::estimate::Observation;
 use crate::ids::IdMap;
@@ -117,7 +117,7 @@ impl<M: Model> Model for Hourly<M> {
         };
         let (own_since, own_now) = (by_clock(week, since), week.by_own_clock(now));
         let reached = self.inner.reaches(&page.inner, &own_since, own_now, level, near);
-        if reached >= IN_CENTURIES { reached } else { week.when(reached).max(now) }
+        if reached >= Time::LAST { reached } else { week.when(reached).max(now) }
     }
 
     fn look(&self, page: &Self::Page, since: &SinceFetch, now: Time) -> Look {
@@ -127,6 +127,7 @@ impl<M: Model> Model for Hourly<M> {
         Look {
             growth: look.growth * pace * (1.0 + 1e-9),
             until: week.when(look.until).min(until),
+            bend: f64::INFINITY,
             concave_from: 0.0,
             ..look
         }

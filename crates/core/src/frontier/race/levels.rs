@@ -1,6 +1,7 @@
 //! Levels that move: how seats and tiers keep their sizes while values and prices change.
 
-use super::tier::{LEAST_WORTH, Level, Tier};
+use super::level::{LEAST_WORTH, Level, Motion};
+use super::tier::Tier;
 use super::{FIRST_PATIENCE, Field, LEAST, Look, Race, TIERS, TOP};
 use crate::time::{Span, Time};
 
@@ -69,10 +70,12 @@ impl Race {
         let floor = if tier > 0 { self.level(tier - 1, now) } else { LEAST_WORTH };
         let above = members.partition_point(|(look, _)| look.value >= floor);
         let level = |rank: usize| if rank < above { at(&members[rank].0).max(floor) } else { floor };
-        // Everyone here is timed anew, and the tiers above are empty: they may all fall as fast as winners do.
+        // Everyone here is timed anew, and the tiers above are empty: they may all move as the price does.
+        self.trend.was_less(now);
+        let motion = self.trend.motion();
         for between in tier..TIERS {
             let height = level(self.rank_of(between));
-            self.tiers[between].level = Level { height, set: now, fall: self.trend };
+            self.tiers[between].level = Level { height, set: now, motion };
         }
         for (look, id) in members {
             if tier > 0 && look.value < floor {
@@ -93,11 +96,17 @@ impl Race {
             self.set_sizes(all.len().max(LEAST));
         }
         let members = ranked(field, all);
+        if let Some((best, _)) = members.first() {
+            self.trend.all_woke(now, best.value, self.lap, best.concave_from > 0.0);
+            // Until the trend is known: as fast as the best does, if that is known.
+            let scale = 2.0 * best.value / best.growth;
+            self.scale = if scale > 0.0 { Span::from_secs(scale) } else { Span::MAX };
+        }
         self.seats.clear();
         self.twins.clear();
         for tier in 0..TIERS {
             let height = members.get(self.rank_of(tier)).map_or(0.0, |(look, _)| at(look)).max(LEAST_WORTH);
-            let level = Level { height, set: now, fall: self.trend };
+            let level = Level { height, set: now, motion: self.trend.motion() };
             self.tiers[tier].clear(level);
         }
         for (look, id) in members {
@@ -113,29 +122,71 @@ impl Race {
 
     /// A level that was too low.
     pub(super) fn raise(&mut self, tier: usize, height: f64, now: Time) {
-        let fall = self.tiers[tier].level.fall.min(self.trend);
-        self.tiers[tier].level = Level { height, set: now, fall };
+        self.tiers[tier].level = self.tiers[tier].level.lifted(height, now, self.trend.motion());
     }
 
-    /// Watches what winners are worth: how fast does that fall?
-    pub(super) fn watch_trend(&mut self, now: Time, won: f64) {
-        let (since, before) = self.watched;
-        if now < since + Span::from_nanos(self.lap.as_nanos() / 32) || !(won > 0.0) {
+    /// Watches what winners are worth: levels move as that does.
+    pub(super) fn watch_trend(&mut self, field: &mut impl Field, (id, won): (u32, f64)) {
+        let now = field.now();
+        if !self.trend.won(now, won, self.lap, || field.look(id).concave_from > 0.0) {
             return;
         }
-        let lap = self.lap.as_secs();
-        let laps = now.since(since).as_secs() / lap;
-        let fall = (before / won).ln() / laps;
-        // What is less is noise, what is more is a jump.
-        self.trend = if fall > 0.05 && laps < 1.0 && before < 10.0 * won { fall.min(4.0) / lap } else { 0.0 };
-        self.watched = (now, won);
-        // A level may fall more slowly than its sleepers think, never faster.
-        for tier in &mut self.tiers {
-            if tier.level.fall > self.trend {
-                tier.level = Level { height: tier.level.at(now), set: now, fall: self.trend };
-            }
+        for tier in 0..TIERS {
+            self.raise(tier, self.tiers[tier].level.at(now), now);
         }
+        self.scale = match self.trend.motion() {
+            Motion::Rises(rise, _) => now.since(rise.origin),
+            _ => Span::MAX,
+        };
+        self.set_steps(field);
     }
+
+    /// When someone of this value, below the level of the tier, reaches it; [`Time::MAX`] only if it never does, whatever signals come.
+    pub(super) fn wake_at(&self, field: &mut impl Field, id: u32, tier: usize, look: &Look) -> Time {
+        let now = field.now();
+        // Who is below any level up to that of the tier is below the highest.
+        let levels = self.tiers[..=tier].iter().map(|tier| &tier.level);
+        let Some(level) = levels.max_by(|a, b| a.at(now).total_cmp(&b.at(now))) else { return now };
+        let wake = match level.rises_until(now) {
+            Some(until) => {
+                let met = level.met_by(look, now);
+                // Close by, and after the rise, the look tells enough. Before any moment the level is not above what it is then.
+                let enough = met >= until || (look.tight && met <= look.until);
+                if enough { met } else { met.max(field.reaches(id, at_least(level, met), tier == TOP)) }
+            }
+            None => reaches_falling(field, id, level, tier == TOP, look),
+        };
+        // Not in the past: it has not reached the level yet.
+        wake.max(now.later(Span::from_nanos(1)))
+    }
+}
+
+/// A level, or a little less: for rounding.
+fn at_least(level: &Level, now: Time) -> f64 {
+    level.at(now) * (1.0 - 1e-9)
+}
+
+/// When someone reaches a level that falls or is still.
+fn reaches_falling(field: &mut impl Field, id: u32, level: &Level, near: bool, look: &Look) -> Time {
+    let now = field.now();
+    let (height, fall) = (level.at(now), level.fall());
+    // Close by, the steepest growth is a good guess and needs no inverse.
+    if let Some(wake) = look.reaches(now, height, fall * height) {
+        return wake;
+    }
+    let wake = field.reaches(id, height, near);
+    if fall == 0.0 {
+        return wake;
+    }
+    // Until any moment the level is not below what it is then: who is below that until then sleeps so long. When it would have
+    // reached the level as it is now is a good moment, unless the level falls much by then; then it is when they would meet if
+    // both went on as they do now.
+    let mut moment = wake;
+    if wake == Time::MAX || level.at(wake) < 0.5 * (look.value + height) {
+        let meet = (height - look.value) / (look.growth.max(0.0) + fall * height);
+        moment = wake.min(now + Span::from_secs(meet.clamp(0.0, 9e9)));
+    }
+    moment.min(field.reaches(id, level.at(moment), near))
 }
 
 /// The level for those that are worth this, and more. A little lower: values that only come ever closer to a limit are at it

@@ -1,5 +1,6 @@
 //! What one look at a contestant tells about its future.
 
+use super::level::first_root;
 use crate::time::{Span, Time};
 
 /// A value, and what it can become if nothing happens to its page.
@@ -11,6 +12,8 @@ pub struct Look {
     pub growth: f64,
     /// until this moment; later, who knows.
     pub until: Time,
+    /// How much more that may be with every second, for ever: infinite if nobody knows.
+    pub bend: f64,
     /// Whether it really grows about that fast.
     pub tight: bool,
     /// The age of the page in seconds, if the logarithm of its value is a concave function of that of its age; else 0.
@@ -19,18 +22,35 @@ pub struct Look {
 
 impl Look {
     /// Worth nothing, and nobody knows for how long.
-    pub(crate) const NOTHING: Self =
-        Self { value: 0.0, growth: 0.0, until: Time::MIN, tight: false, concave_from: 0.0 };
+    pub(crate) const NOTHING: Self = Self {
+        value: 0.0,
+        growth: 0.0,
+        until: Time::MIN,
+        bend: f64::INFINITY,
+        tight: false,
+        concave_from: 0.0,
+    };
 
     /// A moment not after the one at which the value reaches `level`, which falls by so much per second, if the look tells.
     pub(super) fn reaches(&self, now: Time, level: f64, fall: f64) -> Option<Time> {
         let wait = (level - self.value) / (self.growth + fall);
         // Shorter by a part in a billion, for rounding.
-        let moment = now + Span::from_nanos((wait * (1e9 - 1.0)) as u64);
+        let moment = now.later(Span::from_nanos((wait * (1e9 - 1.0)) as u64));
         if self.tight && wait.is_finite() && moment <= self.until {
             return Some(moment);
         }
-        self.tangent(level, fall).map(|wait| now + Span::from_nanos((wait * (1e9 - 10.0)) as u64))
+        let wait = self.tangent(level, fall).or_else(|| self.parabola(level, fall))?;
+        Some(now.later(Span::from_nanos((wait * (1e9 - 10.0)) as u64)))
+    }
+
+    /// A value stays below the parabola of its bend for ever: where that reaches a level, the value does not yet. Not where it
+    /// bends so much that this is far too early.
+    fn parabola(&self, level: f64, fall: f64) -> Option<f64> {
+        let bend = if self.tight && self.bend.is_finite() { self.bend } else { return None };
+        let growth = self.growth + fall;
+        let gap = level - self.value * (1.0 + 1e-9);
+        let wait = first_root(0.5 * bend, growth, -gap);
+        (bend * wait < BENT * growth).then_some(wait)
     }
 
     /// A concave curve is below its tangents: where the tangent reaches a level, the value does not yet. Not for levels that
@@ -48,6 +68,9 @@ impl Look {
         (wait < 9e9).then_some(wait)
     }
 }
+
+/// By what share the growth may grow until a level is reached along a parabola.
+const BENT: f64 = 1.0;
 
 /// How far above a value a level may be to be reached along a tangent.
 const FAR_AWAY: f64 = 0.25;

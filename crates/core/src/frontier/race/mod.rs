@@ -11,22 +11,28 @@
 //! when the best seat is below it, it is lowered, and the same a tier below when a tier gets too large or runs out. Levels
 //! float with the price by themselves, and what moving them costs is paid for by the contestants that pass by.
 //!
+//! Levels move with the price, and sleepers are timed by that: a level is a promise that may be exceeded, never broken (`level`, `trend`).
+//!
 //! To wake early is always right and only costs a look, so each tier counts time in steps of its own: the lowest, where nearly
 //! all sleep, in the longest. Its sleepers wake by the hundreds, one memory access beside the other.
 
 mod calendar;
+mod level;
 mod levels;
 mod look;
 mod queue;
 mod seats;
 mod tier;
+mod trend;
 mod twins;
 
 use crate::time::{Span, Time};
+use level::LEAST_WORTH;
 pub use look::Look;
 use queue::Queue;
 use seats::Seats;
-use tier::{LEAST_WORTH, Tier};
+use tier::Tier;
+use trend::Trend;
 use twins::Twins;
 
 /// Where a contestant is.
@@ -72,6 +78,8 @@ const EARLY: f64 = 0.95;
 const TOP_STEP: f64 = 2.0;
 /// The steps of the others: this share of the time in which the tier above is emptied.
 const STEP: f64 = 1.0 / 16.0;
+/// None is longer than this share of the time in which all values have grown together.
+const FINE: f64 = 1.0 / 64.0;
 
 /// For so many decisions seats may be too many, at first.
 const FIRST_PATIENCE: usize = 64;
@@ -95,10 +103,10 @@ pub(super) struct Race {
     made_for: usize,
     /// The time in which so many win.
     lap: Span,
-    /// By what share of itself the value of the winner falls, per second; 0 if it does not.
-    trend: f64,
-    /// When that was last looked at, and the value then.
-    watched: (Time, f64),
+    /// Where the values of winners go.
+    trend: Trend,
+    /// The time in which values grow that all rise together.
+    scale: Span,
     /// When everyone was last placed by rank.
     ranked: Time,
     /// Room to work in.
@@ -128,8 +136,8 @@ impl Race {
             period,
             made_for: 0,
             lap: Span::MAX,
-            trend: 0.0,
-            watched: (Time::MIN, 0.0),
+            trend: Trend::new(),
+            scale: Span::MAX,
             ranked: Time::MIN,
             woken: Vec::new(),
         };
@@ -187,7 +195,7 @@ impl Race {
         for k in 0..TIERS {
             let above =
                 self.tiers.get(k + 1).map_or(TOP_STEP, |above| (above.size as f64 * STEP).max(TOP_STEP));
-            let tick = Span::from_secs(self.period.as_secs() * above);
+            let tick = Span::from_secs((self.period.as_secs() * above).min(self.scale.as_secs() * FINE));
             self.tiers[k].queue.set_step(tick, field.now(), |id| sleeps_until(field, id, k));
         }
     }
@@ -242,11 +250,20 @@ impl Race {
                 self.enter(field, id);
             }
             Place::Tier(tier) => {
-                // Who never reaches the level does not reach it sooner.
-                if wake == Time::MAX || by == Span::ZERO {
+                if by == Span::ZERO {
                     return;
                 }
                 let tier = usize::from(tier);
+                // What a value reaches sooner is the level as it is now; one that rises is lower then than later.
+                if self.tiers[..=tier].iter().any(|tier| tier.level.rises_until(field.now()).is_some()) {
+                    self.leave(field, id);
+                    self.enter(field, id);
+                    return;
+                }
+                // Who never reaches the level does not reach it sooner.
+                if wake == Time::MAX {
+                    return;
+                }
                 let sooner = wake - by;
                 if sooner <= field.now() {
                     self.tiers[tier].count -= 1;
@@ -270,7 +287,9 @@ impl Race {
             let level = self.level(TOP, field.now());
             let surely = level <= LEAST_WORTH || best.is_some_and(|(_, value)| value >= level);
             if surely || !self.lower(field) {
-                self.watch_trend(field.now(), best.map_or(0.0, |(_, value)| value));
+                if let Some(best) = best {
+                    self.watch_trend(field, best);
+                }
                 return best;
             }
         }
@@ -284,12 +303,13 @@ impl Race {
         let price = price.max(LEAST_WORTH);
         let seats = self.seats.ids().iter().map(|id| field.reaches(*id, price, true));
         let mut first = seats.min().unwrap_or(Time::MAX);
-        for tier in self.tiers.iter().filter(|tier| tier.count > 0) {
-            // Sleepers wake at a level that may be above the price, if that has fallen: those may be worth it any moment.
-            if tier.level.at(field.now()) > price || tier.level.fall > 0.0 {
-                return Time::MIN;
+        // Sleepers wake at the highest level up to that of their tier. Where it is above the price they may be worth that before.
+        let mut above = Time::MAX;
+        for tier in &self.tiers {
+            above = above.min(tier.level.exceeds(price, field.now()));
+            if tier.count > 0 {
+                first = first.min(above).min(tier.queue.next_wake().unwrap_or(Time::MAX));
             }
-            first = first.min(tier.queue.next_wake().unwrap_or(Time::MAX));
         }
         first
     }
@@ -326,31 +346,6 @@ impl Race {
         if tier > 0 && self.tiers[tier].count > self.tiers[tier].most {
             self.raise_under(field, tier);
         }
-    }
-
-    /// When someone of this value, below the level of the tier, reaches it.
-    fn wake_at(&self, field: &mut impl Field, id: u32, tier: usize, look: &Look) -> Time {
-        let now = field.now();
-        let level = self.level(tier, now);
-        let fall = self.tiers[..=tier].iter().map(|tier| tier.level.fall).fold(0.0, f64::max);
-        // Close by, the steepest growth is a good guess and needs no inverse.
-        let wake = look.reaches(now, level, fall * level).unwrap_or_else(|| {
-            let wake = field.reaches(id, level, tier == TOP);
-            if fall == 0.0 {
-                return wake;
-            }
-            // Until any moment the level is not below what it is then: who is below that until then sleeps so long. When it
-            // would have reached the level as it is now is a good moment, unless the level falls much by then; then it is when
-            // they would meet if both went on as they do now.
-            let mut moment = wake;
-            if wake == Time::MAX || self.level(tier, wake) < 0.5 * (look.value + level) {
-                let meet = (level - look.value) / (look.growth.max(0.0) + fall * level);
-                moment = wake.min(now + Span::from_secs(meet.clamp(0.0, 9e9)));
-            }
-            moment.min(field.reaches(id, self.level(tier, moment), tier == TOP))
-        });
-        // Not in the past: it has not reached the level yet.
-        wake.max(now + Span::from_nanos(1))
     }
 
     fn join(&mut self, field: &impl Field, id: u32, tier: usize) {

@@ -64,10 +64,16 @@ impl Queue {
         }
     }
 
-    /// Drops entries that mean nothing any more.
+    /// Leaves each that sleeps here, once.
     pub(super) fn sweep(&mut self, now: Time, until: impl Fn(u32) -> Option<Time>) {
         match self {
-            Self::Heap(heap) => heap.retain(|Reverse((wake, id))| until(*id) == Some(*wake)),
+            Self::Heap(heap) => {
+                // Moments are kept rounded: an entry is not known by its own.
+                let mut ids: Vec<u32> = heap.drain().map(|Reverse((_, id))| id).collect();
+                ids.sort_unstable();
+                ids.dedup();
+                heap.extend(ids.into_iter().filter_map(|id| until(id).map(|wake| Reverse((wake, id)))));
+            }
             Self::Calendar(calendar) => calendar.rebuild(calendar.tick(), now, until),
         }
     }

@@ -1,29 +1,8 @@
 //! Sleepers that are about as far from mattering, and the level at which they wake.
 
+use super::level::Level;
 use super::queue::Queue;
 use crate::time::Time;
-
-/// No level is lower: who is worth nothing cannot win, and sleeps until it is worth something.
-pub(super) const LEAST_WORTH: f64 = f64::MIN_POSITIVE;
-
-/// A level that may fall with time, by a known share per second: when prices fall, sleepers that know it wake in time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Level {
-    pub(super) height: f64,
-    pub(super) set: Time,
-    pub(super) fall: f64,
-}
-
-impl Level {
-    const LEAST: Self = Self { height: LEAST_WORTH, set: Time::MIN, fall: 0.0 };
-
-    pub(super) fn at(&self, now: Time) -> f64 {
-        if self.fall == 0.0 {
-            return self.height;
-        }
-        (self.height * (-self.fall * now.since(self.set).as_secs()).exp()).max(LEAST_WORTH)
-    }
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct Tier {

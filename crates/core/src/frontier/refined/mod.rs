@@ -146,7 +146,7 @@ impl Model for Refined {
         let Some(curve) = page.curve() else { return self.inner.look(&page.inner, since, now) };
         // How fast it grows is not known: look again, always.
         let value = curve.value(since.elapsed(now).as_secs(), since.signals());
-        Look { value, growth: f64::INFINITY, until: now, tight: false, concave_from: 0.0 }
+        Look { value, growth: f64::INFINITY, until: now, ..Look::NOTHING }
     }
 
     fn sooner(&self, page: &RefinedPage) -> Option<Span> {

@@ -2,6 +2,7 @@
 
 mod beliefs;
 mod discovery;
+mod looks;
 mod twins;
 
 use std::num::NonZeroU32;

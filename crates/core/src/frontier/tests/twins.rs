@@ -118,10 +118,14 @@ struct Twins {
 
 impl Twins {
     fn new(function: ValueFunction, hosts: usize) -> Self {
+        Self::starting(Time::ZERO, function, hosts)
+    }
+
+    fn starting(start: Time, function: ValueFunction, hosts: usize) -> Self {
         let lease = Span::from_secs(4.0);
         let settings = Settings { lease, ..Settings::default() };
         let model = Known::new(function);
-        let mut frontier = Frontier::new(model, rate(4.0), settings, Time::ZERO).unwrap();
+        let mut frontier = Frontier::new(model, rate(4.0), settings, start).unwrap();
         for _ in 0..hosts {
             frontier.add_host(Manners::default());
         }
@@ -181,10 +185,26 @@ impl Twins {
         }
     }
 
+    /// Who asks at this moment asks in time: nobody could be fetched before.
+    fn nobody_before(&self, now: Time, wake: Time) -> Result<(), TestCaseError> {
+        let before = wake - Span::from_nanos(1);
+        let pause = Span::from_nanos(self.frontier.pace.period().as_nanos() / 4 + 1);
+        // After asking in vain there is a pause, whatever comes.
+        let is_pause = self.frontier.idle == Some(now) && wake <= now + pause;
+        if before <= now || before < self.frontier.pace.next() || is_pause {
+            return Ok(());
+        }
+        let price = self.frontier.pace.budget().price();
+        let missed = self.plain.best(before).filter(|(_, value)| *value >= price);
+        prop_assert!(missed.is_none(), "{missed:?} before {wake:?}, after {now:?}");
+        Ok(())
+    }
+
     fn polls(&mut self, now: &mut Time, times: u8) -> Result<(), TestCaseError> {
         for _ in 0..times {
             let Some(wake) = self.frontier.next_wakeup() else { break };
             prop_assert!(wake >= *now, "{wake:?} {now:?}");
+            self.nobody_before(*now, wake)?;
             *now = wake;
             self.expire(*now);
             let due = self.frontier.pace.next();
@@ -297,9 +317,13 @@ proptest! {
             Just(ValueFunction::GreedyNcis),
             Just(ValueFunction::Approximate(NonZeroU32::MIN)),
         ],
+        start in prop_oneof![
+            9 => Just(Time::ZERO),
+            1 => (0u64..60).prop_map(|left| Time::LAST - Span::from_whole_secs(left)),
+        ],
     ) {
-        let mut twins = Twins::new(function, hosts);
-        let mut now = Time::ZERO;
+        let mut twins = Twins::starting(start, function, hosts);
+        let mut now = start;
         for step in &steps {
             twins.step(&mut now, step)?;
         }
@@ -341,5 +365,135 @@ fn large_worlds_are_exact() {
             }
         }
         assert!(twins.frontier.decisions() > 1000);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Pages of equal age and different beliefs: the price rises as they all age, and falls when the budget grows.
+    #[test]
+    fn equal_ages_are_exact(
+        seed in any::<u64>(),
+        pages in 300usize..2500,
+        function in prop_oneof![
+            2 => Just(ValueFunction::Greedy),
+            1 => Just(ValueFunction::GreedyCis),
+            2 => Just(ValueFunction::GreedyNcis),
+        ],
+        signals in 0usize..3,
+        phases in proptest::collection::vec((-2.5f64..0.5, 20u32..250), 2..6),
+    ) {
+        use rand::{RngExt, SeedableRng};
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let mut draw = || rng.random::<f64>();
+        let hosts = pages / 2;
+        let mut twins = Twins::new(function, hosts);
+        let mut now = Time::ZERO;
+        for page in 0..pages {
+            twins.insert(now, (draw(), draw() * draw(), draw(), 0.1 + draw()), page % hosts, 0.0);
+        }
+        for (laps, polls) in phases {
+            // From one page in 300 per unit of time to three times all of them.
+            twins.frontier.set_budget(now, rate(pages as f64 * 10f64.powf(laps))).unwrap();
+            for _ in 0..polls {
+                for _ in 0..signals {
+                    let page = (draw() * pages as f64) as usize;
+                    let id = twins.plain.pages[page].as_ref().unwrap().id;
+                    twins.frontier.signal(now, id).unwrap();
+                    twins.plain.page(id).since.signal(now, Span::ZERO);
+                }
+                twins.polls(&mut now, 1)?;
+                twins.take(now, 0, Outcome::Seen(Answer::Changed));
+            }
+        }
+    }
+}
+
+/// A host that everyone waits for: thousands race in its room, and what they sleep on is swept now and then.
+#[test]
+fn crowded_rooms_are_exact() {
+    use rand::{RngExt, SeedableRng};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+    let mut draw = || rng.random::<f64>();
+    let mut twins = Twins::new(ValueFunction::GreedyNcis, 1);
+    let mut now = Time::ZERO;
+    let manners = Manners { gap: Span::from_millis(100), ..Manners::default() };
+    twins.frontier.set_budget(now, rate(100.0)).unwrap();
+    twins.frontier.set_manners(now, HostId(0), manners).unwrap();
+    twins.plain.hosts[0].set_manners(manners);
+    for _ in 0..6000 {
+        twins.insert(now, (0.01 + draw(), 0.01 + draw(), draw(), 0.1 + 0.5 * draw()), 0, 0.1 * draw());
+    }
+    for _ in 0..1500 {
+        twins.polls(&mut now, 1).unwrap();
+        twins.take(now, 0, Outcome::Seen(Answer::Changed));
+        for _ in 0..3 {
+            let page = (draw() * 6000.0) as usize;
+            let id = twins.plain.pages[page].as_ref().unwrap().id;
+            twins.frontier.signal(now, id).unwrap();
+            twins.plain.page(id).since.signal(now, Span::ZERO);
+        }
+    }
+    assert!(twins.frontier.decisions() > 500);
+}
+
+/// Who is worth its price only a few years before the end of time is not told to come at the end.
+#[test]
+fn nobody_is_late_by_years() {
+    for fetched in [Time::ZERO, Time::from_nanos(-5_000_000_000_000_000_000)] {
+        let mut twins = Twins::starting(fetched, ValueFunction::GreedyNcis, 1);
+        let mut now = fetched;
+        let steps = [
+            Step::Price(0.277_742_921_981_756_54),
+            Step::Insert {
+                belief: (
+                    0.396_115_350_190_101_97,
+                    0.728_149_351_707_164,
+                    0.999_999_999_941_691_5,
+                    0.096_322_458,
+                ),
+                host: 0,
+                age: 14.0,
+            },
+            Step::Polls(2),
+        ];
+        for step in &steps {
+            twins.step(&mut now, step).unwrap();
+        }
+        assert!(now < Time::LAST);
+    }
+}
+
+/// At the last moment there is, a signal still wakes who was to sleep for ever.
+#[test]
+fn the_end_of_time_is_exact() {
+    let mut twins = Twins::new(ValueFunction::GreedyNcis, 1);
+    let mut now = Time::ZERO;
+    let steps = [
+        Step::Crowd {
+            belief: (1.209_852_895_740_861_9, 0.795_177_767_873_577_9, 0.999_999_999_975_203, 0.0),
+            age: 0.0,
+            pages: 137,
+        },
+        Step::Price(0.390_601_016_137_463_73),
+        Step::Crowd {
+            belief: (
+                0.117_616_105_594_761_89,
+                0.715_673_345_480_471_8,
+                0.999_999_999_980_93,
+                0.212_619_324_735_113_83,
+            ),
+            age: 0.0,
+            pages: 103,
+        },
+        Step::Polls(3),
+        Step::Insert { belief: (0.01, 0.01, 0.0, 0.0), host: 0, age: 0.0 },
+        Step::Restart,
+        Step::Signal(137),
+        Step::Polls(1),
+    ];
+    for step in &steps {
+        twins.step(&mut now, step).unwrap();
     }
 }
