@@ -17,6 +17,7 @@ mod crawl;
 mod door;
 mod event;
 mod follow;
+mod hours;
 mod inherit;
 mod ledger;
 mod memo;

@@ -1,6 +1,7 @@
 //! From what the store has to a frontier: facts are kept, beliefs follow from them.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::CrawlError;
 use crate::catalogue::{Hosts, Pages};
+use crate::crawl::{LONGEST_GONE, retry_after, retry_gone};
 use crate::rules::HostRules;
 use crate::settings::Settings;
 
@@ -28,6 +30,8 @@ pub(crate) struct Scheduler {
     pub(crate) pages: Pages,
     pub(crate) hosts: Hosts,
     pub(crate) manners: Manners,
+    /// Pages whose last visits failed, or that are gone: when they are to be looked for again.
+    later: BinaryHeap<Reverse<(Time, refrain_store::PageId)>>,
 }
 
 /// A page that was never fetched is worth as much as one that stays fresh for a month.
@@ -45,8 +49,15 @@ impl Scheduler {
         let frontier_settings = FrontierSettings { lease: LEASE, ..FrontierSettings::default() };
         let learner = Hourly::new(Attentive::default());
         let frontier = Frontier::new(learner, Budget::Rate(settings.rate), frontier_settings, now)?;
-        let mut scheduler = Self { frontier, pages: Pages::default(), hosts: Hosts::default(), manners };
+        let mut scheduler = Self {
+            frontier,
+            pages: Pages::default(),
+            hosts: Hosts::default(),
+            manners,
+            later: BinaryHeap::new(),
+        };
         let names = scheduler.restore_hosts(reader, settings, now)?;
+        crate::hours::recall(reader, scheduler.frontier.model_mut(), &scheduler.hosts)?;
         let mut failed = None;
         reader.pages(|row| match scheduler.restore_page(&row, &names, now) {
             Ok(()) => ControlFlow::Continue(()),
@@ -103,10 +114,45 @@ impl Scheduler {
         now: Time,
     ) -> Result<(), FrontierError> {
         self.pages.know(row.url);
-        let crawled = is_crawled(row.state);
-        let Some(host) = names.get(&row.host).copied().filter(|_| crawled) else { return Ok(()) };
+        let Some(host) = names.get(&row.host).copied() else { return Ok(()) };
+        match again_from(row) {
+            None => Ok(()),
+            Some(from) if from > now => {
+                self.later.push(Reverse((from, row.id)));
+                Ok(())
+            }
+            Some(_) => self.take_up(row, host, now),
+        }
+    }
+
+    /// When the next of those comes that wait.
+    pub(crate) fn next_later(&self) -> Time {
+        self.later.peek().map_or(Time::MAX, |Reverse((from, _))| *from)
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.later.len()
+    }
+
+    /// One whose time has come.
+    pub(crate) fn pop_later(&mut self, now: Time) -> Option<refrain_store::PageId> {
+        let Reverse((from, _)) = self.later.peek()?;
+        if *from > now {
+            return None;
+        }
+        self.later.pop().map(|Reverse((_, page))| page)
+    }
+
+    /// A page of the store is crawled from now on.
+    pub(crate) fn take_up(
+        &mut self,
+        row: &PageRow<'_>,
+        host: HostId,
+        now: Time,
+    ) -> Result<(), FrontierError> {
         let (page, past) = recalled(self.frontier.model_mut().inner_mut(), row, host)?;
-        let page = HourlyPage::new(page);
+        let page = self.frontier.model().page(page, host);
         let id = if let Some(fetched) = row.fetched {
             self.frontier.insert_with_past(now, page, past, host, fetched)?
         } else {
@@ -156,6 +202,22 @@ impl Scheduler {
         let (frontier, manners) = (&mut self.frontier, self.manners);
         self.hosts.entry(name, || frontier.add_host(manners)).id
     }
+}
+
+/// From when on a page is crawled, if it ever is.
+fn again_from(row: &PageRow<'_>) -> Option<Time> {
+    let failed = row.looked.filter(|_| row.failures > 0);
+    match row.state {
+        PageState::Gone => Some(row.looked.map_or(Time::MIN, |looked| looked + retry_missing(row, looked))),
+        state if !is_crawled(state) => None,
+        _ => Some(failed.map_or(Time::MIN, |looked| looked + retry_after(row.failures - 1))),
+    }
+}
+
+/// A page that has been gone for a while is left alone for as long again: that doubles, as it does while a crawl runs.
+fn retry_missing(row: &PageRow<'_>, looked: Time) -> Span {
+    let gone_for = row.changed.map_or(Span::ZERO, |since| looked.since(since));
+    gone_for.max(retry_gone(0)).min(LONGEST_GONE)
 }
 
 /// Whether pages in this state are crawled. What robots.txt forbids may be allowed today.

@@ -141,3 +141,29 @@ async fn who_asks_for_hours_holds_up_nobody() {
     assert_eq!((summary.first, summary.failed), (1, 0), "{summary:?}");
     assert_eq!(slow.log().iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["/robots.txt"]);
 }
+
+/// Whoever wants one look at each page does not wait for hours, and what failed or is gone is left alone across a restart.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_to_be_left_alone_is_left_alone() {
+    let web = Web::start().await;
+    web.put("/gone", Page::status(404));
+    web.put("/broken", Page::status(500));
+    web.put("/fine", Page::html("<p>fine</p>"));
+    let folder = tempfile::tempdir().unwrap();
+    let urls = ["/gone", "/broken", "/fine"].map(|path| web.url(path));
+    let summary = crawl(folder.path(), &urls, settings(Until::Once)).await;
+    assert_eq!((summary.first, summary.gone, summary.failed), (1, 1, 1), "{summary:?}");
+    let asked = |path: &str| web.log().iter().filter(|hit| hit.path == path).count();
+    let after = settings(Until::After(Span::from_millis(800)));
+    let summary = crawl(folder.path(), &[], after).await;
+    assert_eq!((asked("/gone"), asked("/broken"), summary.pages), (1, 1, 3));
+    assert!(asked("/fine") > 1);
+
+    let busy = Web::start().await;
+    for path in ["/a", "/b"] {
+        busy.put(path, Page::status(429).with("Retry-After", "3600"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let summary = crawl(folder.path(), &[busy.url("/a"), busy.url("/b")], settings(Until::Once)).await;
+    assert_eq!((summary.looks, summary.failed, summary.pages), (1, 1, 1), "{summary:?}");
+}

@@ -106,7 +106,15 @@ impl Finds {
 
     /// It is gone, or fetched.
     pub(super) fn remove(&mut self, index: u32) -> bool {
-        self.finds.remove(&index).is_some()
+        let was_there = self.finds.remove(&index).is_some();
+        // Nobody is woken for who is not there any more.
+        while let Some(std::cmp::Reverse((from, index))) = self.later.peek() {
+            if self.finds.get(index).is_some_and(|find| find.waits && find.from == *from) {
+                break;
+            }
+            self.later.pop();
+        }
+        was_there
     }
 
     /// It is being fetched.

@@ -21,8 +21,10 @@ use crate::visit::{Seen, Visited};
 const RETRY: Span = Span::from_whole_secs(60);
 /// But not later than this.
 const LONGEST_RETRY: Span = Span::from_whole_secs(86_400);
-/// A page that is gone is looked for again after this, then after twice as long.
-const RETRY_GONE: Span = Span::from_whole_secs(86_400);
+/// A page that is not found is looked for again after this, then after twice as long: it may be a mistake of the moment.
+const RETRY_NOT_FOUND: Span = Span::from_whole_secs(3600);
+/// But not later than this.
+pub(crate) const LONGEST_GONE: Span = Span::from_whole_secs(60 * 86_400);
 /// Nobody is left alone for longer, whatever they ask.
 const LONGEST_BACK_OFF: Span = Span::from_whole_secs(7 * 86_400);
 /// A host that does not answer is left alone for this, then for twice as long.
@@ -35,6 +37,11 @@ fn doubled(first: Span, times: u32, longest: Span) -> Span {
 /// How long a page is left alone that could not be fetched, after so many failures before.
 pub(crate) fn retry_after(failures: u32) -> Span {
     doubled(RETRY, failures, LONGEST_RETRY)
+}
+
+/// The same for a page that is not there any more.
+pub(crate) fn retry_gone(failures: u32) -> Span {
+    doubled(RETRY_NOT_FOUND, failures, LONGEST_GONE)
 }
 
 /// What a visit means.
@@ -261,10 +268,7 @@ fn meaning(visited: &Visited) -> Meaning {
             };
             means(outcome, PageState::Active, None, None)
         }
-        Seen::Gone => {
-            let retry = doubled(RETRY_GONE, failures, Span::from_whole_secs(60 * 86_400));
-            means(Outcome::Gone, PageState::Gone, None, Some(retry))
-        }
+        Seen::Gone => means(Outcome::Gone, PageState::Gone, None, Some(retry_gone(failures))),
         Seen::Disallowed => {
             means(Outcome::Disallowed, PageState::Disallowed, Some("robots.txt".to_owned()), None)
         }

@@ -86,6 +86,14 @@ impl Journal {
         self.touch(now);
     }
 
+    /// What belongs to the whole crawl, by name.
+    pub(super) fn keep(&mut self, now: Time, meta: Vec<(String, Vec<u8>)>) {
+        if !meta.is_empty() {
+            self.next.meta.extend(meta);
+            self.touch(now);
+        }
+    }
+
     pub(super) fn page(&mut self, now: Time, url: PageUrl, page: NewPage) {
         self.next.pages.push(page);
         self.found.push(url);

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::Client;
+use refrain_fetch::url::PageUrl;
 use refrain_store::{Reader, Store, StoreError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
@@ -23,15 +24,16 @@ use crate::CrawlError;
 use crate::clock::Clock;
 use crate::door::Door;
 use crate::event::Event;
+use crate::hours::Keeping;
 use crate::ledger::Ledger;
 use crate::memo::Memo;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
-use crate::settings::{Settings, Until};
+use crate::settings::{Settings, Until, host_name};
 use crate::standing::Standing;
 use crate::told::{Summary, Told};
 use crate::visit::{Job, Kit, visit};
-pub(crate) use answers::retry_after;
+pub(crate) use answers::{LONGEST_GONE, retry_after, retry_gone};
 use journal::Journal;
 use knocks::Knocks;
 use pulse::Pulses;
@@ -50,6 +52,7 @@ pub struct Crawl {
     journal: Journal,
     visits: Visits,
     pulses: Pulses,
+    hours: Keeping,
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
@@ -60,6 +63,8 @@ pub struct Crawl {
 
 /// Who is told to stop waits this long for visits under way.
 const GRACE: Span = Span::from_whole_secs(10);
+/// Who wants one look at each page does not wait for longer.
+const LONG: Span = Span::from_whole_secs(300);
 /// A second look comes so long after the first.
 const SECOND_LOOK: Span = Span::from_whole_secs(2);
 
@@ -99,6 +104,7 @@ impl Crawl {
             journal: Journal::releasing(leases),
             visits: Visits::default(),
             pulses: Pulses::default(),
+            hours: Keeping::new(clock.now()),
             again: Vec::new(),
             told,
             summary: Summary::default(),
@@ -125,14 +131,23 @@ impl Crawl {
         loop {
             let now = self.clock.now();
             if stopping.is_none() && (*stop.borrow() || now >= deadline || self.is_done()) {
-                stopping = Some(now + GRACE);
-                self.knocks.close();
+                stopping = Some(self.close(now));
             }
             let wake = match stopping {
-                None => self.decide(now)?,
+                None => {
+                    let wake = self.decide(now)?;
+                    if self.gives_up(now, wake) {
+                        stopping = Some(self.close(now));
+                        continue;
+                    }
+                    wake
+                }
                 Some(until) if self.visits.len() == 0 || now >= until => break,
                 Some(until) => until,
             };
+            if self.hours.is_due(now) {
+                self.keep_hours(now);
+            }
             self.flush(now);
             let wake = wake.min(self.pulse(now)).min(self.journal.due(now)).min(deadline.max(now));
             tokio::select! {
@@ -151,6 +166,31 @@ impl Crawl {
         self.finish().await
     }
 
+    /// No more requests. Until when visits under way are waited for.
+    fn close(&mut self, now: Time) -> Time {
+        self.knocks.close();
+        now + GRACE
+    }
+
+    /// With one look at each page wanted, whether the rest is too long to wait for.
+    fn gives_up(&self, now: Time, wake: Time) -> bool {
+        let gives_up = self.settings.until == Until::Once
+            && self.visits.len() == 0
+            && self.journal.is_empty()
+            && !self.scheduler.frontier.is_empty()
+            && wake.since(now) > LONG;
+        if gives_up {
+            let left = self.scheduler.frontier.len();
+            self.tell(|| {
+                Told::Warning(format!(
+                    "{left} pages were not looked at: their hosts want to be left alone for longer than {} minutes",
+                    LONG.as_secs() / 60.0
+                ))
+            });
+        }
+        gives_up
+    }
+
     /// Makes what requests can be made now; says when to look again.
     fn decide(&mut self, now: Time) -> Result<Time, CrawlError> {
         let knocks = self.knocks.serve(&mut self.scheduler.frontier, &mut self.summary.requests, now)?;
@@ -165,10 +205,22 @@ impl Crawl {
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }
+        self.take_up_again(now)?;
         let full = self.visits.len() >= self.settings.parallel;
         let next = self.scheduler.frontier.next_wakeup().filter(|_| !full).unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
-        Ok(next.min(knocks).min(again))
+        Ok(next.min(knocks).min(again).min(self.scheduler.next_later()))
+    }
+
+    /// Pages that failed, or were gone, before the crawl began: whose time has come.
+    fn take_up_again(&mut self, now: Time) -> Result<(), CrawlError> {
+        while let Some(stored) = self.scheduler.pop_later(now) {
+            let Some(record) = self.reader.page_by_id(stored)? else { continue };
+            let Ok(url) = PageUrl::parse(&record.url) else { continue };
+            let host = self.scheduler.host(&host_name(&url));
+            self.scheduler.take_up(&record.row(), host, now)?;
+        }
+        Ok(())
     }
 
     fn look_again(&mut self, now: Time) -> Result<(), CrawlError> {
@@ -240,6 +292,11 @@ impl Crawl {
         Ok(())
     }
 
+    fn keep_hours(&mut self, now: Time) {
+        let kept = self.hours.keep(&mut self.scheduler.frontier, &self.scheduler.hosts, now);
+        self.journal.keep(now, kept);
+    }
+
     /// The gap to the next request is counted from the answer to the last: so no delay on the way makes it shorter where it counts,
     /// at the host. With several requests at a time it is counted between their starts.
     fn answered(&mut self, now: Time, host: &str) -> Result<(), CrawlError> {
@@ -259,6 +316,7 @@ impl Crawl {
     }
 
     async fn finish(mut self) -> Result<Summary, CrawlError> {
+        self.keep_hours(self.clock.now());
         loop {
             self.flush(Time::MAX);
             if self.journal.is_empty() {
@@ -279,7 +337,7 @@ impl Crawl {
 
     /// What the crawl has come to.
     fn count(&mut self) {
-        self.summary.pages = self.scheduler.frontier.len() as u64;
+        self.summary.pages = (self.scheduler.frontier.len() + self.scheduler.waiting()) as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
         self.summary.under_way = self.visits.len();
         self.summary.price = self.scheduler.frontier.mean_price();

@@ -104,6 +104,19 @@ impl Reader {
         Ok(self.one("SELECT 1 FROM leases WHERE page = ?1", (page.0,), |_| Ok(()))?.is_some())
     }
 
+    /// What belongs to the whole crawl, all whose names begin like this.
+    pub fn metas(
+        &self,
+        start: &str,
+        mut each: impl FnMut(&str, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = "SELECT key, value FROM meta WHERE key >= ?1 ORDER BY key";
+        self.each_row(sql, (start,), |row| {
+            let (key, value) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_bytes()?);
+            Ok(if key.starts_with(start) { each(key, value) } else { ControlFlow::Break(()) })
+        })
+    }
+
     /// What belongs to the whole crawl, by name.
     pub fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.one("SELECT value FROM meta WHERE key = ?1", (key,), |row| row.get(0))

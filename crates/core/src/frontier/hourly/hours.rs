@@ -11,6 +11,8 @@ pub(super) struct Hours {
     by_hour: [Count; 24],
     /// Looks since the last week was made.
     looks: u32,
+    /// Whether it was kept as it is.
+    is_kept: bool,
     week: Option<Week>,
 }
 
@@ -20,6 +22,10 @@ struct Count {
     expected: f64,
 }
 
+/// The first byte of what is kept; another one for another form.
+const FORM: u8 = 1;
+/// What is kept: two numbers for each day and each hour.
+const BYTES: usize = 1 + 31 * 2 * 4;
 /// So many changes speak for every hour and every day being like the mean.
 const LEANS: f64 = 4.0;
 /// Looks of more than so many hours tell nothing.
@@ -69,11 +75,48 @@ impl Hours {
             self.by_hour[hour].seen += changes;
         }
         self.looks += 1;
+        self.is_kept = false;
         if self.looks < EVERY {
             return None;
         }
         self.looks = 0;
         self.make_anew()
+    }
+
+    /// As bytes, to be kept, if there is a week at all and that was not done since the last look.
+    pub(super) fn keep(&mut self) -> Option<Vec<u8>> {
+        if self.is_kept || self.week.is_none() {
+            return None;
+        }
+        self.is_kept = true;
+        let mut bytes = Vec::with_capacity(BYTES);
+        bytes.push(FORM);
+        for count in self.by_day.iter().chain(&self.by_hour) {
+            bytes.extend_from_slice(&(count.seen as f32).to_le_bytes());
+            bytes.extend_from_slice(&(count.expected as f32).to_le_bytes());
+        }
+        Some(bytes)
+    }
+
+    /// What was kept, if it can be that, and the week that follows from it.
+    pub(super) fn kept(bytes: &[u8]) -> Option<(Self, Week)> {
+        if bytes.len() != BYTES || bytes[0] != FORM {
+            return None;
+        }
+        let mut numbers = Vec::with_capacity(BYTES / 4);
+        for four in bytes[1..].chunks_exact(4) {
+            let number = f64::from(f32::from_le_bytes(four.try_into().ok()?));
+            if !(number.is_finite() && number >= 0.0) {
+                return None;
+            }
+            numbers.push(number);
+        }
+        let mut hours = Self { is_kept: true, ..Self::default() };
+        for (count, pair) in hours.by_day.iter_mut().chain(&mut hours.by_hour).zip(numbers.chunks_exact(2)) {
+            *count = Count { seen: pair[0], expected: pair[1] };
+        }
+        let week = hours.make_anew()?.clone();
+        Some((hours, week))
     }
 
     fn make_anew(&mut self) -> Option<&Week> {
@@ -173,6 +216,12 @@ mod tests {
                 }
             }
             let week = week.unwrap();
+            let kept = hours.keep().unwrap();
+            assert!(hours.keep().is_none(), "nothing new");
+            let (_, recalled) = Hours::kept(&kept).unwrap();
+            let monday = at(4.0 * 86_400.0 + 10.0 * 3600.0 + 60.0);
+            assert!((recalled.pace(monday).0 / week.pace(monday).0 - 1.0).abs() < 0.1);
+            assert!(Hours::kept(&kept[1..]).is_none() && Hours::kept(&[7; BYTES]).is_none());
             let pace = |day: f64, hour: f64| week.pace(at((day + 4.0) * 86_400.0 + hour * 3600.0 + 60.0)).0;
             assert!(pace(0.0, 10.0) > 3.0, "{dated}: {}", pace(0.0, 10.0));
             assert!(pace(0.0, 20.0) < 0.5 && pace(5.0, 10.0) < 0.7 * pace(2.0, 10.0), "{dated}");

@@ -67,6 +67,45 @@ impl<M> Hourly<M> {
         &mut self.inner
     }
 
+    /// A page of a host, by the clock that is believed of it, if the model hears no signals of the page.
+    pub fn page(&self, inner: M::Page, host: HostId) -> HourlyPage<M::Page>
+    where
+        M: Model,
+    {
+        let week = self.latest_week(&inner, host);
+        HourlyPage { inner, week }
+    }
+
+    /// Where signals tell when a page changes, hours add nothing but work.
+    fn latest_week(&self, page: &M::Page, host: HostId) -> Option<WeekId>
+    where
+        M: Model,
+    {
+        let is_silent = self.inner.sooner(page) == Some(Span::ZERO);
+        self.latest.get(&host.index()).copied().filter(|_| is_silent)
+    }
+
+    /// What was learned of hosts since this was asked last, to be kept.
+    pub fn keep(&mut self) -> Vec<(HostId, Vec<u8>)> {
+        let kept = |(host, hours): (&u32, &mut Hours)| Some((HostId(*host), hours.keep()?));
+        self.hosts.iter_mut().filter_map(kept).collect()
+    }
+
+    /// A host is believed to be what was kept of it. Whether that can be.
+    pub fn recall(&mut self, host: HostId, kept: &[u8]) -> bool {
+        let Some((hours, week)) = Hours::kept(kept) else { return false };
+        self.hosts.insert(host.index(), hours);
+        self.believe(host, week);
+        true
+    }
+
+    fn believe(&mut self, host: HostId, week: Week) {
+        self.weeks.push(week);
+        if let Some(number) = WeekId::new(self.weeks.len() as u32) {
+            self.latest.insert(host.index(), number);
+        }
+    }
+
     fn week<P>(&self, page: &HourlyPage<P>) -> Option<&Week> {
         page.week.map(|week| &self.weeks[week.get() as usize - 1])
     }
@@ -74,11 +113,8 @@ impl<M> Hourly<M> {
     /// One more look at a page of which a rate is believed.
     fn learn(&mut self, rate: f64, host: HostId, now: Time, seen: &Observation) {
         let hours = self.hosts.entry(host.index()).or_default();
-        if let Some(week) = hours.observe(now, rate, seen) {
-            self.weeks.push(week.clone());
-            if let Some(number) = WeekId::new(self.weeks.len() as u32) {
-                self.latest.insert(host.index(), number);
-            }
+        if let Some(week) = hours.observe(now, rate, seen).cloned() {
+            self.believe(host, week);
         }
     }
 }
@@ -163,9 +199,7 @@ impl<M: Model> Model for Hourly<M> {
         if let Some(rate) = self.inner.change_rate(&page.inner, past) {
             self.learn(rate, host, now, seen);
         }
-        // Where signals tell when a page changes, hours add nothing but work.
-        let is_silent = self.inner.sooner(&page.inner) == Some(Span::ZERO);
-        page.week = self.latest.get(&host.index()).copied().filter(|_| is_silent);
+        page.week = self.latest_week(&page.inner, host);
     }
 
     fn refresh(
