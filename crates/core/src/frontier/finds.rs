@@ -1,7 +1,8 @@
 //! Pages that were found and never fetched: each is worth P e^{-δ·age} for its first fetch, less every moment.
 //!
 //! Since values only fall, what one was worth when it was last looked at is a bound: the greatest bound is looked at until
-//! one holds what it promised.
+//! one holds what it promised. Each host has a queue of its own, and only the first of each takes part: a host that may not be
+//! visited, with however many pages, is left out in one step.
 
 use std::collections::BinaryHeap;
 
@@ -42,16 +43,50 @@ impl Ord for Bound {
     }
 }
 
+/// Those of a host.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    bounds: BinaryHeap<Bound>,
+    /// The first of them as it takes part among those of other hosts, if it does.
+    listed: Option<Bound>,
+    /// The host may not be visited now.
+    is_parked: bool,
+}
+
+/// The first of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct First {
+    bound: Bound,
+    host: u32,
+}
+
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Finds {
     finds: IdMap<u32, Find>,
-    bounds: BinaryHeap<Bound>,
-    /// Those whose host may not be visited now.
-    parked: IdMap<u32, Vec<u32>>,
+    queues: IdMap<u32, Queue>,
+    /// The first of each host that may be visited; those that are not listed in their queues any more do not count.
+    firsts: BinaryHeap<First>,
     /// Those that failed, and when they may be tried again.
     later: BinaryHeap<std::cmp::Reverse<(Time, u32)>>,
     found: u64,
+}
+
+impl Queue {
+    /// The first of them now, with a bound that holds.
+    fn settle(&mut self, finds: &IdMap<u32, Find>, host: u32, now: Time, policy: Discovery) -> Option<Bound> {
+        while let Some(Bound { index, .. }) = self.bounds.pop() {
+            let find = finds.get(&index).filter(|find| find.waits && find.from <= now && find.host == host);
+            let Some(find) = find else { continue };
+            let bound = Bound { at_most: find.rank(now, policy), index };
+            let holds = self.bounds.peek().is_none_or(|next| bound >= *next);
+            self.bounds.push(bound);
+            if holds {
+                return Some(bound);
+            }
+        }
+        None
+    }
 }
 
 impl Finds {
@@ -90,7 +125,18 @@ impl Finds {
         self.found += 1;
         self.finds
             .insert(index, Find { born, interest, number: self.found, host, waits: true, from: Time::MIN });
-        self.bounds.push(Bound { at_most: f64::INFINITY, index });
+        self.queue(index, host);
+    }
+
+    /// One that may be worth anything waits in the queue of its host.
+    fn queue(&mut self, index: u32, host: u32) {
+        let bound = Bound { at_most: f64::INFINITY, index };
+        let queue = self.queues.entry(host).or_default();
+        queue.bounds.push(bound);
+        if !queue.is_parked && queue.listed.is_none_or(|listed| bound > listed) {
+            queue.listed = Some(bound);
+            self.firsts.push(First { bound, host });
+        }
     }
 
     /// It is worth something else.
@@ -99,7 +145,8 @@ impl Finds {
             let before = std::mem::replace(&mut find.interest, interest);
             if interest.profit > before.profit || interest.decay < before.decay {
                 // The bound that is known may not hold any more. If its host is not ready it waits for that, as before.
-                self.bounds.push(Bound { at_most: f64::INFINITY, index });
+                let host = find.host;
+                self.queue(index, host);
             }
         }
     }
@@ -146,7 +193,9 @@ impl Finds {
                 return;
             }
             self.later.pop();
-            self.bounds.push(Bound { at_most: f64::INFINITY, index });
+            if let Some(host) = self.finds.get(&index).map(|find| find.host) {
+                self.queue(index, host);
+            }
         }
     }
 
@@ -160,25 +209,28 @@ impl Finds {
         mut park: impl FnMut(u32),
     ) -> Option<(u32, f64)> {
         self.return_due(now);
-        while let Some(Bound { index, .. }) = self.bounds.pop() {
-            let Some(find) = self.finds.get(&index).filter(|find| find.waits && find.from <= now) else {
+        while let Some(First { bound, host }) = self.firsts.pop() {
+            let Some(queue) = self.queues.get_mut(&host).filter(|queue| queue.listed == Some(bound)) else {
                 continue;
             };
-            if !ready(find.host) {
-                let parked = self.parked.entry(find.host).or_default();
-                if parked.is_empty() {
-                    park(find.host);
-                }
-                parked.push(index);
+            queue.listed = None;
+            if !ready(host) {
+                queue.is_parked = true;
+                park(host);
                 continue;
             }
-            let bound = Bound { at_most: find.rank(now, policy), index };
-            let holds = self.bounds.peek().is_none_or(|next| bound >= *next);
-            self.bounds.push(bound);
+            let Some(bound) = queue.settle(&self.finds, host, now, policy) else {
+                self.queues.remove(&host);
+                continue;
+            };
+            queue.listed = Some(bound);
+            let first = First { bound, host };
+            let holds = self.firsts.peek().is_none_or(|next| first >= *next);
+            self.firsts.push(first);
             if holds {
                 // Where rank decides, even what is worth nothing any more has its turn, and holds up nobody.
                 let least = if policy == Discovery::OneCurrency { 0.0 } else { f64::MIN_POSITIVE };
-                return Some((index, find.worth(now).max(least)));
+                return Some((bound.index, self.worth(bound.index, now)?.max(least)));
             }
         }
         None
@@ -186,21 +238,27 @@ impl Finds {
 
     /// A host may be visited again.
     pub(super) fn unpark(&mut self, host: u32) {
-        for index in self.parked.remove(&host).unwrap_or_default() {
-            self.bounds.push(Bound { at_most: f64::INFINITY, index });
+        let Some(queue) = self.queues.get_mut(&host).filter(|queue| queue.is_parked) else { return };
+        queue.is_parked = false;
+        match queue.bounds.peek().copied() {
+            Some(bound) => {
+                queue.listed = Some(bound);
+                self.firsts.push(First { bound, host });
+            }
+            None => drop(self.queues.remove(&host)),
         }
     }
 
     /// Whether someone waits for this host.
     pub(super) fn waits_for(&self, host: u32) -> bool {
-        self.parked.contains_key(&host)
+        self.queues.get(&host).is_some_and(|queue| queue.is_parked)
     }
 
     /// A moment not after the next one at which one may be worth this price.
     pub(super) fn next_worth(&self, price: f64) -> Time {
         let later = self.later.peek().map_or(Time::MAX, |std::cmp::Reverse((from, _))| *from);
-        match self.bounds.peek() {
-            Some(bound) if bound.at_most >= price => Time::MIN,
+        match self.firsts.peek() {
+            Some(first) if first.bound.at_most >= price => Time::MIN,
             _ => later,
         }
     }
