@@ -16,6 +16,8 @@ pub(crate) struct Pages {
     /// By the number in the frontier.
     stored: Vec<Option<store::PageId>>,
     scheduled: HashMap<store::PageId, PageId>,
+    /// Pages whose links were read since the start.
+    read: HashSet<store::PageId>,
     /// Hashes of all addresses: a page in a sextillion is taken for known by mistake.
     known: HashSet<u64>,
 }
@@ -42,6 +44,16 @@ impl Pages {
 
     pub(crate) fn scheduled(&self, stored: store::PageId) -> Option<PageId> {
         self.scheduled.get(&stored).copied()
+    }
+
+    /// A page was read, with its links.
+    pub(crate) fn read_links(&mut self, stored: store::PageId) {
+        self.read.insert(stored);
+    }
+
+    /// Whether the links of a page were read since the start.
+    pub(crate) fn has_links(&self, stored: store::PageId) -> bool {
+        self.read.contains(&stored)
     }
 
     /// How many places of pages there are, empty ones included.

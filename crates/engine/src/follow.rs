@@ -13,6 +13,16 @@ pub enum Follow {
     Pattern(String),
 }
 
+impl std::fmt::Display for Follow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::SameHost => "same-host",
+            Self::SameSite => "same-site",
+            Self::Pattern(pattern) => pattern,
+        })
+    }
+}
+
 impl Follow {
     /// Whether a link on one page leads to another that is to be crawled.
     pub fn leads(&self, from: &PageUrl, to: &PageUrl) -> bool {

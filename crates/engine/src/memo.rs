@@ -2,6 +2,7 @@
 
 use refrain_core::time::Time;
 use refrain_fetch::change::Kept;
+use refrain_fetch::client::Response;
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Digest, PageRecord, Reader, StoreError};
 
@@ -44,6 +45,15 @@ impl Memo {
             failures: record.failures,
             version: version.map(|version| (version.url, version.time)),
         }))
+    }
+
+    /// An answer came from this address.
+    pub(crate) fn seen(&mut self, url: &PageUrl, answer: &Response, time: Time) {
+        self.etag = answer.headers.text("etag").map(str::to_owned);
+        self.last_modified = answer.headers.text("last-modified").map(str::to_owned);
+        self.redirect = (url.as_str() != self.url.as_str()).then(|| url.as_str().to_owned());
+        self.fetched = Some(time);
+        self.failures = 0;
     }
 
     /// The address that gave the last answer.

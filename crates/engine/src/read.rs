@@ -39,14 +39,15 @@ pub(crate) enum Answer {
 }
 
 /// Reads an answer, and brings the memo up to date. Only what differs at a second look, made for that, may be noise: a page
-/// that is looked at often because it changes often is full of news. The error is a sentence.
+/// that is looked at often because it changes often is full of news. With `wants_links` they are read even if nothing changed. The
+/// error is a sentence.
 pub(crate) fn read(
     settings: &Settings,
     memo: &mut Memo,
     url: &PageUrl,
     answer: &Response,
     time: Time,
-    is_second: bool,
+    (is_second, wants_links): (bool, bool),
 ) -> Result<Read, String> {
     let address = Address::new(url.as_str()).map_err(|why| why.to_string())?;
     let head = head(answer)?;
@@ -70,10 +71,25 @@ pub(crate) fn read(
             look_again: false,
         });
     }
+    let digest = Digest::of(&answer.body);
+    // The very same bytes say the same, whatever the rules.
+    if memo.digest == Some(digest) && memo.kept.is_some() && !is_second && !wants_links {
+        let record = if settings.revisits { archive.revisit(memo, digest, false)? } else { None };
+        memo.seen(url, answer, time);
+        return Ok(Read {
+            answer: Answer::Unchanged,
+            elapsed: before,
+            counted: None,
+            modified: answer.last_modified(),
+            digest: Some(digest),
+            record,
+            links: Vec::new(),
+            look_again: false,
+        });
+    }
     let rules = settings.rules_for(&memo.url);
     let kind = answer.content_type();
     let look = Look::new(&answer.body, kind.as_ref(), &rules);
-    let digest = Digest::of(&answer.body);
     let elapsed = before.filter(|_| is_second).unwrap_or(Span::MAX);
     let (verdict, kept) = match &memo.kept {
         Some(kept) => {
@@ -96,13 +112,9 @@ pub(crate) fn read(
         _ => None,
     };
     let (title, links) = follow(settings, url, answer);
-    memo.etag = answer.headers.text("etag").map(str::to_owned);
-    memo.last_modified = answer.headers.text("last-modified").map(str::to_owned);
-    memo.redirect = (url.as_str() != memo.url.as_str()).then(|| url.as_str().to_owned());
+    memo.seen(url, answer, time);
     memo.title = title;
     memo.kept = Some(kept);
-    memo.fetched = Some(time);
-    memo.failures = 0;
     if matches!(became, Answer::First | Answer::Changed) {
         memo.digest = Some(digest);
         memo.version = None;

@@ -14,6 +14,8 @@ pub struct Standing {
     pub gap: Span,
     /// The crawler's name in robots.txt.
     pub agent: String,
+    /// Which links became pages, as it is typed; empty if none did.
+    pub follow: String,
     /// The price: what the last few dozen fetches of pages were worth that had been fetched before. `None`: there were none yet.
     pub price: Option<f64>,
 }
@@ -21,6 +23,7 @@ pub struct Standing {
 const RATE: &str = "crawl.rate";
 const GAP: &str = "crawl.gap";
 const AGENT: &str = "crawl.agent";
+const FOLLOW: &str = "crawl.follow";
 const PRICE: &str = "crawl.price";
 
 /// What the last fetch counts in the price.
@@ -42,13 +45,15 @@ impl Standing {
         let (Some(rate), Some(gap), Some(agent)) = (number(RATE)?, number(GAP)?, text(AGENT)?) else {
             return Ok(None);
         };
-        Ok(Some(Self { rate, gap: Span::from_secs(gap), agent, price: number(PRICE)? }))
+        let follow = text(FOLLOW)?.unwrap_or_default();
+        Ok(Some(Self { rate, gap: Span::from_secs(gap), agent, follow, price: number(PRICE)? }))
     }
 
     /// A crawl begins; what fetches are worth is what they were worth to the one before, until it knows better.
     pub(crate) fn begin(reader: &Reader, settings: &Settings) -> Result<Self, StoreError> {
         let price = Self::read(reader)?.and_then(|before| before.price);
-        Ok(Self { rate: settings.rate, gap: settings.gap, agent: settings.agent.clone(), price })
+        let follow = settings.follow.as_ref().map(ToString::to_string).unwrap_or_default();
+        Ok(Self { rate: settings.rate, gap: settings.gap, agent: settings.agent.clone(), follow, price })
     }
 
     /// A page that had been fetched before was fetched again, for this value.
@@ -66,6 +71,7 @@ impl Standing {
             (RATE, self.rate.to_string()),
             (GAP, self.gap.as_secs().to_string()),
             (AGENT, self.agent.clone()),
+            (FOLLOW, self.follow.clone()),
         ];
         rest.into_iter().chain(price).map(|(key, value)| (key.to_owned(), value.into_bytes()))
     }

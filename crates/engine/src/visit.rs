@@ -24,6 +24,8 @@ pub(crate) struct Job {
     pub(crate) page: frontier::PageId,
     pub(crate) stored: store::PageId,
     pub(crate) memo: Memo,
+    /// Whether its links are wanted, even if it did not change.
+    pub(crate) wants_links: bool,
 }
 
 /// What came of a visit.
@@ -83,6 +85,7 @@ struct Visit<'a> {
     ordered: String,
     unused: bool,
     has_order: bool,
+    wants_links: bool,
     time: Time,
     status: Option<u16>,
     bytes: u64,
@@ -93,13 +96,14 @@ struct Visit<'a> {
 
 /// Visits a page. The order allowed one request to its host.
 pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
-    let Job { number, order, page, stored, mut memo } = job;
+    let Job { number, order, page, stored, mut memo, wants_links } = job;
     let ordered = host_name(&memo.url);
     let mut visit = Visit {
         kit: &kit,
         host: ordered.clone(),
         unused: order.is_some(),
         has_order: order.is_some(),
+        wants_links,
         ordered,
         time: kit.clock.now(),
         status: None,
@@ -132,8 +136,8 @@ impl Visit<'_> {
                 });
             }
             let mut request = Request::new(url.clone());
-            // Validators belong to the address that gave them.
-            if memo.answered() == url.as_str() {
+            // Validators belong to the address that gave them. Who wants links wants the page.
+            if memo.answered() == url.as_str() && !self.wants_links {
                 request.etag = memo.etag.clone().map(String::into_bytes);
                 request.last_modified = memo.last_modified.clone().map(String::into_bytes);
             }
@@ -159,7 +163,14 @@ impl Visit<'_> {
     }
 
     fn read(&self, memo: &mut Memo, url: &PageUrl, answer: &Response) -> Seen {
-        match read::read(&self.kit.settings, memo, url, answer, self.time, !self.has_order) {
+        match read::read(
+            &self.kit.settings,
+            memo,
+            url,
+            answer,
+            self.time,
+            (!self.has_order, self.wants_links),
+        ) {
             Ok(read) => Seen::Read(Box::new(read)),
             Err(why) => Seen::Failed(why),
         }

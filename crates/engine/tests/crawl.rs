@@ -167,3 +167,19 @@ async fn who_is_to_be_left_alone_is_left_alone() {
     let summary = crawl(folder.path(), &[busy.url("/a"), busy.url("/b")], settings(Until::Once)).await;
     assert_eq!((summary.looks, summary.failed, summary.pages), (1, 1, 1), "{summary:?}");
 }
+
+/// Who decides later to follow links reads pages again that did not change.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_can_be_followed_later() {
+    let web = Web::start().await;
+    web.put("/", Page::html("<a href=/a>a</a> <a href=/b>b</a>").with("ETag", "\"7\""));
+    web.put("/a", Page::html("<p>a</p>"));
+    let folder = tempfile::tempdir().unwrap();
+    let summary = crawl(folder.path(), &[web.url("/")], settings(Until::Once)).await;
+    assert_eq!((summary.first, summary.found), (1, 0), "{summary:?}");
+    let follow = |until| Settings { follow: Some(Follow::SameHost), ..settings(until) };
+    let summary = crawl(folder.path(), &[], follow(Until::After(Span::from_millis(700)))).await;
+    assert_eq!((summary.first, summary.found), (1, 2), "{summary:?}");
+    // From then on it is asked whether it changed, as before.
+    assert!(web.log().iter().any(|hit| hit.path == "/" && hit.status == 304));
+}

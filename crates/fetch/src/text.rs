@@ -54,12 +54,11 @@ impl Blocks {
     /// Adds text to the block at hand. Spaces between words become one; what adjoins without a space stays together.
     fn push_words(&mut self, text: &str) {
         let start = self.ends.last().copied().unwrap_or(0);
-        for letter in text.chars() {
-            if !letter.is_whitespace() {
-                self.text.push(letter);
-            } else if self.text.len() > start && !self.text.ends_with(' ') {
+        for (place, word) in text.split(char::is_whitespace).enumerate() {
+            if place > 0 && self.text.len() > start && !self.text.ends_with(' ') {
                 self.text.push(' ');
             }
+            self.text.push_str(word);
         }
     }
 

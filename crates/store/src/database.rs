@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::error::{Context, StoreError};
@@ -52,7 +53,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     if found == 0 {
         return Err(StoreError::NotAStore { path: path.to_owned(), why: "it has no tables yet".to_owned() });
     }
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    prepare_once(&connection).at(path, "configure the database")?;
     Ok(connection)
 }
 
@@ -87,6 +88,12 @@ fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> 
     connection.pragma_update(None, "journal_size_limit", MOST_LOG_BYTES)?;
     // Negative: kibibytes rather than pages.
     connection.pragma_update(None, "cache_size", -i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX))?;
+    prepare_once(connection)
+}
+
+/// Statements are planned once, not anew for every value that they are asked with.
+fn prepare_once(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
 }

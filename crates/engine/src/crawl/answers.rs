@@ -200,6 +200,9 @@ impl Crawl {
                 kept: memo.kept.as_ref().map(refrain_fetch::change::Kept::to_bytes),
             });
             links = found;
+            if self.follows_anew {
+                self.scheduler.pages.read_links(stored);
+            }
             if look_again {
                 self.again.push((now + SECOND_LOOK, stored));
             }

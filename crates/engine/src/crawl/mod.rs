@@ -59,6 +59,8 @@ pub struct Crawl {
     summary: Summary,
     /// For those who look into the store.
     standing: Standing,
+    /// Other links are followed than before: pages must be read again, even if they did not change.
+    follows_anew: bool,
 }
 
 /// Who is told to stop waits this long for visits under way.
@@ -82,7 +84,9 @@ impl Crawl {
     ) -> Result<Self, CrawlError> {
         let scheduler = Scheduler::restore(store.read(), &settings, clock.now())?;
         let client = Client::new(settings.client.clone())?;
+        let before = Standing::read(store.read())?.map(|before| before.follow).unwrap_or_default();
         let standing = Standing::begin(store.read(), &settings)?;
+        let follows_anew = settings.follow.is_some() && before != standing.follow;
         let leases = store.read().leases()?.into_iter().map(|lease| lease.page).collect();
         let reader = Reader::open(directory)?;
         let (to_events, events) = unbounded_channel();
@@ -109,6 +113,7 @@ impl Crawl {
             told,
             summary: Summary::default(),
             standing,
+            follows_anew,
         })
     }
 
@@ -249,8 +254,9 @@ impl Crawl {
             self.scheduler.pages.remove(page);
             return Ok(());
         };
+        let wants_links = self.follows_anew && !self.scheduler.pages.has_links(stored);
         let number = self.visits.begin(memo.url.as_str(), self.clock.now());
-        let (kit, job) = (Arc::clone(&self.kit), Job { number, order, page, stored, memo });
+        let (kit, job) = (Arc::clone(&self.kit), Job { number, order, page, stored, memo, wants_links });
         let events = self.kit.door.events();
         tokio::spawn(async move {
             let visited = visit(kit, job).await;

@@ -10,19 +10,19 @@ const SHINGLE: usize = 3;
 
 /// The sketch of these blocks. Shingles do not reach over blocks; a block of fewer words is a shingle of its own.
 pub(super) fn simhash<'a>(blocks: impl Iterator<Item = &'a str>) -> u64 {
-    let mut votes = [0i32; 64];
+    let mut votes = Votes::default();
     let mut words = Vec::new();
     for block in blocks {
         words.clear();
         words.extend(block.split(' ').map(|word| xxh3_64(word.as_bytes())));
         if words.len() < SHINGLE {
-            vote(&mut votes, shingle(&words));
+            votes.add(shingle(&words));
         }
         for run in words.windows(SHINGLE) {
-            vote(&mut votes, shingle(run));
+            votes.add(shingle(run));
         }
     }
-    votes.iter().enumerate().filter(|(_, vote)| **vote > 0).fold(0, |sketch, (bit, _)| sketch | (1 << bit))
+    votes.majority()
 }
 
 fn shingle(words: &[u64]) -> u64 {
@@ -33,17 +33,59 @@ fn shingle(words: &[u64]) -> u64 {
     xxh3_64(&bytes)
 }
 
-/// Without branches, so that many bits are counted at once. No page has words enough for an overflow: see the client's
-/// bound on bodies, and wrapping would only spoil a sketch.
-fn vote(votes: &mut [i32; 64], hash: u64) {
-    for (bit, vote) in votes.iter_mut().enumerate() {
-        *vote = vote.wrapping_add(((hash >> bit) & 1) as i32 * 2 - 1);
+/// How many voted for each bit. The counts of all bits are added to at once: the first plane holds the lowest digit of each, the second
+/// the next one, and so on; a carry rarely goes far.
+#[derive(Default)]
+struct Votes {
+    planes: Vec<u64>,
+    all: u64,
+}
+
+impl Votes {
+    fn add(&mut self, hash: u64) {
+        self.all += 1;
+        let mut carry = hash;
+        for plane in &mut self.planes {
+            if carry == 0 {
+                return;
+            }
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
+        }
+        if carry != 0 {
+            self.planes.push(carry);
+        }
+    }
+
+    /// The bits that more than half voted for.
+    fn majority(&self) -> u64 {
+        (0..64).filter(|bit| 2 * self.count(*bit) > self.all).fold(0, |sketch, bit| sketch | (1 << bit))
+    }
+
+    fn count(&self, bit: u32) -> u64 {
+        self.planes.iter().enumerate().map(|(digit, plane)| (plane >> bit & 1) << digit).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn votes_are_counted_bit_by_bit() {
+        let mut votes = Votes::default();
+        let mut counts = [0u64; 64];
+        for number in 0..10_000u64 {
+            let hash = xxh3_64(&number.to_le_bytes()) | 1;
+            votes.add(hash);
+            for (bit, count) in counts.iter_mut().enumerate() {
+                *count += hash >> bit & 1;
+            }
+        }
+        for (bit, count) in counts.into_iter().enumerate() {
+            assert_eq!(votes.count(bit as u32), count);
+            assert_eq!(votes.majority() >> bit & 1 == 1, 2 * count > 10_000);
+        }
+    }
 
     #[test]
     fn similar_texts_have_similar_sketches() {
