@@ -36,8 +36,9 @@ pub(crate) struct Scheduler {
 
 /// A page that was never fetched is worth as much as one that stays fresh for a month.
 const NEVER_FETCHED: f64 = 30.0 * 86_400.0;
-/// That hardly falls with time.
-const HARDLY: f64 = 1e-9;
+/// That does not fall with time, not by a digit in a thousand years: so those that are worth the same stay in order, and nobody has to be
+/// looked at again.
+const HARDLY: f64 = 1e-30;
 /// An order is given up after so long: more than any visit takes.
 const LEASE: Span = Span::from_whole_secs(1800);
 
