@@ -85,52 +85,6 @@ fn a_site_is_crawled_kept_and_told_of() {
     }
 }
 
-/// Killed at any moment, nothing that was told is lost, and what is kept is what was served.
-#[test]
-fn killed_crawls_go_on() {
-    let folder = Folder::new();
-    let web = Web::start();
-    let mut seeds = String::new();
-    for page in 0..40 {
-        web.put(&format!("/{page}"), Page::html(format!("<p>page {page}, as it was</p>")));
-        seeds.push_str(&format!("{} {}\n", web.url(&format!("/{page}")), 1 + page % 3));
-    }
-    let (data, feed) = (path(&folder, "data"), path(&folder, "changes.jsonl"));
-    let seeds = text(&folder.file("seeds.txt", &seeds)).to_owned();
-    for round in 0..12u32 {
-        let mut arguments = crawl(&data, &["--gap", "5ms", "--changes", &feed]);
-        arguments.retain(|argument| *argument != "20ms");
-        let place = arguments.iter().position(|argument| *argument == "--gap").unwrap();
-        arguments.remove(place);
-        arguments.push(&seeds);
-        let mut child = command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        // After some visits, and a moment more.
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.take(2 + 3 * round as usize).all(|line| line.is_ok()));
-        std::thread::sleep(Duration::from_millis(u64::from(round * 37 % 110)));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        web.put(&format!("/{round}"), Page::html(format!("<p>page {round}, changed in round {round}</p>")));
-        let checked = refrain(&["check", "--data", &data]);
-        assert!(checked.status.success(), "{}", stdout(&checked));
-        // The file is never ahead of the directory, and a prefix of its changes.
-        let (told, kept) = (
-            std::fs::read_to_string(&feed).unwrap_or_default(),
-            stdout(&refrain(&["changes", "--data", &data])),
-        );
-        let whole = told.rfind('\n').map_or("", |end| &told[..=end]);
-        assert!(kept.starts_with(whole), "{told}\n---\n{kept}");
-    }
-    let last = refrain(&crawl(&data, &["--for", "2s", "--changes", &feed]));
-    assert!(last.status.success(), "{}", stderr(&last));
-    assert_eq!(std::fs::read_to_string(&feed).unwrap(), stdout(&refrain(&["changes", "--data", &data])));
-    // Whatever is kept was served.
-    let served: Vec<String> = web.log().into_iter().map(|hit| hit.body).collect();
-    let status = json(&refrain(&["status", "--data", &data, "--json"]));
-    assert_eq!(status["copies"], 40);
-    assert!(served.len() as u64 >= status["looks"].as_u64().unwrap());
-}
-
 #[test]
 fn mistakes_get_a_sentence() {
     let folder = Folder::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use refrain_core::time::Span;
+use refrain_core::time::{Span, Time};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -20,8 +20,8 @@ pub(crate) struct Door {
 pub(crate) enum Shut {
     /// The crawl is over: there will be no answer.
     Over,
-    /// The host's turn does not come soon: the page waits for it in the frontier, not in a visit.
-    Later,
+    /// The host's turn does not come before this moment: the page waits for it in the frontier, not in a visit.
+    Later(Time),
 }
 
 /// A request to a host is under way, until this is dropped.
@@ -46,9 +46,7 @@ impl Door {
         let (enter, entered) = oneshot::channel();
         let knock = Event::Knock { host: host.to_owned(), again, enter };
         self.to.send(knock).map_err(|_| Shut::Over)?;
-        if !entered.await.map_err(|_| Shut::Over)? {
-            return Err(Shut::Later);
-        }
+        entered.await.map_err(|_| Shut::Over)?.map_err(Shut::Later)?;
         let host = (!again).then(|| host.to_owned());
         Ok(Inside { to: self.to.clone(), host, response: None })
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use refrain_core::time::Span;
+use refrain_core::time::{Span, Time};
 use refrain_store::Seq;
 use tokio::sync::oneshot;
 
@@ -20,8 +20,8 @@ pub(crate) enum Event {
         host: String,
         /// In place of a request that was allowed to the same host.
         again: bool,
-        /// Told when it may be made; false if that is too long to wait for.
-        enter: oneshot::Sender<bool>,
+        /// Told when it may be made, or not before which moment if that is too long to wait for.
+        enter: oneshot::Sender<Result<(), Time>>,
     },
     /// A request that a knock allowed is over.
     Left {

@@ -30,6 +30,7 @@ pub(crate) struct Scheduler {
     pub(crate) pages: Pages,
     pub(crate) hosts: Hosts,
     pub(crate) manners: Manners,
+    start: Time,
     /// Pages whose last visits failed, or that are gone: when they are to be looked for again.
     later: BinaryHeap<Reverse<(Time, refrain_store::PageId)>>,
 }
@@ -55,6 +56,7 @@ impl Scheduler {
             pages: Pages::default(),
             hosts: Hosts::default(),
             manners,
+            start: now,
             later: BinaryHeap::new(),
         };
         let names = scheduler.restore_hosts(reader, settings, now)?;
@@ -198,10 +200,11 @@ impl Scheduler {
         }
     }
 
-    /// The host of this name.
+    /// The host of this name. If it is new it may have been visited a moment before the start all the same, by a process that was
+    /// killed before it could write that down.
     pub(crate) fn host(&mut self, name: &str) -> HostId {
-        let (frontier, manners) = (&mut self.frontier, self.manners);
-        self.hosts.entry(name, || frontier.add_host(manners)).id
+        let (frontier, manners, start) = (&mut self.frontier, self.manners, self.start);
+        self.hosts.entry(name, || frontier.add_host_visited(manners, start)).id
     }
 }
 

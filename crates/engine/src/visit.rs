@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use refrain_core::frontier;
 use refrain_core::time::{Span, Time};
+use refrain_fetch::FetchError;
 use refrain_fetch::client::{Client, Request, Response};
 use refrain_fetch::robots::{Robots, Ruling};
 use refrain_fetch::url::PageUrl;
@@ -64,8 +65,8 @@ pub(crate) enum Seen {
     Failed(String),
     /// The host did not answer.
     Unreachable(String),
-    /// A host's turn did not come: the page waits for it like others.
-    Postponed,
+    /// A host's turn does not come before this moment: the page waits for it like others.
+    Postponed(Time),
     /// The crawl is over.
     Over,
 }
@@ -114,7 +115,7 @@ pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
     let seen = match visit.look(&mut memo).await {
         Ok(seen) => seen,
         Err(Shut::Over) => Seen::Over,
-        Err(Shut::Later) => Seen::Postponed,
+        Err(Shut::Later(until)) => Seen::Postponed(until),
     };
     let Visit { host, time, status, bytes, response, took, .. } = visit;
     Visited { number, order, page, stored, host, time, status, bytes, response, took, memo, seen }
@@ -143,7 +144,8 @@ impl Visit<'_> {
             }
             let answer = match self.ask(&request).await? {
                 Ok(answer) => answer,
-                Err(why) => return Ok(Seen::Unreachable(why)),
+                Err(why) if why.is_of_page() => return Ok(Seen::Failed(why.to_string())),
+                Err(why) => return Ok(Seen::Unreachable(why.to_string())),
             };
             match (answer.status, &answer.location) {
                 (200..=299, _) => return Ok(self.read(memo, &url, &answer)),
@@ -221,8 +223,8 @@ impl Visit<'_> {
         Ok(Ok(rules))
     }
 
-    /// Makes a request when its turn has come; the inner error is a sentence.
-    async fn ask(&mut self, request: &Request) -> Result<Result<Response, String>, Shut> {
+    /// Makes a request when its turn has come.
+    async fn ask(&mut self, request: &Request) -> Result<Result<Response, FetchError>, Shut> {
         let host = host_name(&request.url);
         let mine = host == self.ordered;
         let mut inside = None;
@@ -243,6 +245,6 @@ impl Visit<'_> {
         if let Some(inside) = &mut inside {
             inside.response = self.response;
         }
-        Ok(answer.map_err(|why| why.to_string()))
+        Ok(answer)
     }
 }

@@ -50,6 +50,13 @@ pub enum FetchError {
     Request(String),
 }
 
+impl FetchError {
+    /// Whether the host answered all the same: then something is wrong with the page, not with the host or the way to it.
+    pub fn is_of_page(&self) -> bool {
+        matches!(self, Self::Headers | Self::Body(_) | Self::Encoding { .. } | Self::Request(_))
+    }
+}
+
 /// What was under way when the time was up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {

@@ -13,6 +13,7 @@ use std::io::IsTerminal;
 
 use refrain_engine::{Clock, Crawl, CrawlError, add_seeds};
 use refrain_store::{Batch, Options, Store};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::CrawlArgs;
@@ -35,6 +36,7 @@ pub(crate) fn print_config() -> Result<(), Failure> {
 pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
     let wanted = Wanted::new(args, Config::find(args.config.as_deref())?)?;
     let seeds = seeds::read(&wanted.seeds)?;
+    outlive_limits_of_files()?;
     let clock = Clock::start();
     let mut store = Store::open(&wanted.data, Options::default()).map_err(CrawlError::from)?;
     let new = add_seeds(&mut store, &seeds, clock.now()).map_err(CrawlError::from)?;
@@ -68,6 +70,18 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
     let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
     Store::open(&wanted.data, Options::default())?.commit(&Batch { delivered, ..Batch::default() })?;
     Ok(())
+}
+
+/// Who writes beyond a limit on the size of files (`ulimit -f`) is killed by a signal, unless somebody listens for it: then the write
+/// fails, like one to a full disk, and there is a sentence for that.
+fn outlive_limits_of_files() -> Result<(), Failure> {
+    /// SIGXFSZ, where Refrain runs.
+    const TOO_LARGE: i32 = 25;
+    let failed = |why| Failure::system("cannot listen for signals", why);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    // Once somebody has listened the signal kills no more, until the process ends.
+    let _listens = runtime.enter();
+    signal(SignalKind::from_raw(TOO_LARGE)).map(drop).map_err(failed)
 }
 
 /// Whether there is a terminal that can show more than lines.

@@ -14,14 +14,14 @@ pub enum Knock {
 
 impl<M: Model> Frontier<M> {
     /// One more request to a host, beside those that were ordered: may it be made now? It counts against the budget and the
-    /// gap as all do. A host that is left alone for a while may still be asked on errands: who asks knows why.
+    /// gap as all do, and a host that is left alone is left alone.
     ///
     /// # Errors
     /// If the host is unknown, or time went backwards.
     pub fn knock(&mut self, now: Time, host: HostId) -> Result<Knock, FrontierError> {
         self.advance(now)?;
         let budget = self.pace.next();
-        let ready = self.host(host)?.ready_for_errand().max(budget);
+        let ready = self.host(host)?.ready_at().max(budget);
         if ready > now {
             return Ok(Knock::Later(ready));
         }
@@ -51,7 +51,7 @@ impl<M: Model> Frontier<M> {
         self.advance(now)?;
         let budget = self.pace.next();
         let host = self.host(host)?;
-        let ready = host.polite_from().max(budget);
+        let ready = host.polite_from().max(host.back_off).max(budget);
         if ready > now {
             return Ok(Knock::Later(ready));
         }
@@ -112,10 +112,10 @@ mod tests {
             .answer(at(6100), order.id, super::super::Outcome::Failed { retry_after: Span::ZERO }, None)
             .unwrap();
         assert_eq!(frontier.knock(at(6500), host), Ok(Knock::Later(at(7000))));
-        // Left alone, it may be asked for robots.txt, but for no page.
+        // Left alone, it is asked for nothing.
         frontier.back_off(at(6500), host, at(60_000)).unwrap();
-        assert_eq!(frontier.knock(at(7000), host), Ok(Knock::Enter));
-        frontier.leave(at(7100), host, Some(Span::from_millis(100))).unwrap();
+        assert_eq!(frontier.knock(at(7000), host), Ok(Knock::Later(at(60_000))));
+        assert_eq!(frontier.knock_again(at(7000), host), Ok(Knock::Later(at(60_000))));
         assert!(frontier.poll(at(59_000)).unwrap().is_none());
         frontier.back_off(at(59_000), host, Time::MIN).unwrap();
         frontier.was_visited(at(59_000), host, at(58_900)).unwrap();

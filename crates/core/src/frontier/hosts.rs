@@ -64,11 +64,6 @@ impl Host {
         self.polite_from().max(self.back_off)
     }
 
-    /// The same for who knows why the host is left alone.
-    pub(super) fn ready_for_errand(&self) -> Time {
-        if self.in_flight >= self.manners.in_flight.max(1) { Time::MAX } else { self.polite_from() }
-    }
-
     /// When the gap since the last request is over.
     pub(super) fn polite_from(&self) -> Time {
         self.last_start.map_or(Time::MIN, |start| start + self.gap())

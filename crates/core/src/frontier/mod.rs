@@ -325,6 +325,12 @@ impl<M: Model> Frontier<M> {
         HostId((self.hosts.len() - 1) as u32)
     }
 
+    /// A new host that was last visited then, as far as is known.
+    pub fn add_host_visited(&mut self, manners: Manners, at: Time) -> HostId {
+        self.hosts.push(Host { last_start: Some(at), ..Host::new(manners) });
+        HostId((self.hosts.len() - 1) as u32)
+    }
+
     /// A new page of which nothing is remembered, last fetched at `fetched`.
     ///
     /// # Errors

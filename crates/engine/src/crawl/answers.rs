@@ -65,7 +65,7 @@ impl Crawl {
         if let Some(order) = visited.order {
             self.answer(now, order, &visited)?;
         }
-        if matches!(visited.seen, Seen::Postponed) {
+        if matches!(visited.seen, Seen::Postponed(_)) {
             return Ok(());
         }
         self.judge_host(now, &visited)?;
@@ -83,6 +83,8 @@ impl Crawl {
         let meaning = meaning(visited);
         let outcome = match &visited.seen {
             Seen::Read(read) => seen(read, now),
+            // Asked for earlier, it would only lead there again.
+            Seen::Postponed(until) => frontier::Outcome::Failed { retry_after: until.since(now) },
             _ => frontier::Outcome::Failed { retry_after: meaning.retry.unwrap_or(RETRY) },
         };
         match frontier.answer(now, order, outcome, visited.response) {
@@ -90,7 +92,7 @@ impl Crawl {
             Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => {}
             Err(why) => return Err(why.into()),
         }
-        let once = self.settings.until == Until::Once && !matches!(visited.seen, Seen::Postponed);
+        let once = self.settings.until == Until::Once && !matches!(visited.seen, Seen::Postponed(_));
         let over = once || matches!(visited.seen, Seen::Disallowed);
         if over && frontier.page(visited.page).is_ok() {
             frontier.remove(now, visited.page)?;
@@ -105,7 +107,10 @@ impl Crawl {
         let Some(entry) = self.scheduler.hosts.get_mut(&visited.host) else { return Ok(()) };
         let wait = match &visited.seen {
             Seen::SlowDown(asked) => {
-                let wait = asked.unwrap_or_else(|| doubled(BACK_OFF, entry.failures + 1, LONGEST_BACK_OFF));
+                // Who is asked too much and says "at once", or a moment gone by, has not said when.
+                let wait = asked
+                    .filter(|wait| *wait > Span::ZERO)
+                    .unwrap_or_else(|| doubled(BACK_OFF, entry.failures + 1, LONGEST_BACK_OFF));
                 entry.failures += 1;
                 Some(wait.min(LONGEST_BACK_OFF))
             }
@@ -285,6 +290,6 @@ fn meaning(visited: &Visited) -> Meaning {
         Seen::Failed(why) | Seen::Unreachable(why) => {
             means(Outcome::Failed, PageState::Active, Some(why.clone()), retry)
         }
-        Seen::Postponed | Seen::Over => means(Outcome::Failed, PageState::Active, None, Some(Span::ZERO)),
+        Seen::Postponed(_) | Seen::Over => means(Outcome::Failed, PageState::Active, None, Some(Span::ZERO)),
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Knocks {
 struct Waiting {
     host: HostId,
     again: bool,
-    enter: oneshot::Sender<bool>,
+    enter: oneshot::Sender<Result<(), Time>>,
 }
 
 /// Where as many requests as a host allows are under way, that may be over at any moment.
@@ -26,7 +26,7 @@ const SOON: Span = Span::from_millis(20);
 const PATIENCE: Span = Span::from_whole_secs(30);
 
 impl Knocks {
-    pub(super) fn wait(&mut self, host: HostId, again: bool, enter: oneshot::Sender<bool>) {
+    pub(super) fn wait(&mut self, host: HostId, again: bool, enter: oneshot::Sender<Result<(), Time>>) {
         // Who is not let wait is told so by the end of the channel.
         if !self.closed {
             self.waiting.push(Waiting { host, again, enter });
@@ -61,10 +61,10 @@ impl Knocks {
                 // If it went away just now, a request is paid for that is not made.
                 Knock::Enter => {
                     *requests += 1;
-                    let _ = waiting.enter.send(true);
+                    let _ = waiting.enter.send(Ok(()));
                 }
                 Knock::Later(when) if when < Time::MAX && when.since(now) > PATIENCE => {
-                    let _ = waiting.enter.send(false);
+                    let _ = waiting.enter.send(Err(when));
                 }
                 Knock::Later(when) => {
                     next = next.min(if when == Time::MAX { now + SOON } else { when });

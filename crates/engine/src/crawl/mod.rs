@@ -337,8 +337,11 @@ impl Crawl {
             }
         }
         self.count();
-        self.recorder.close();
-        Ok(self.summary)
+        let Self { reader, recorder, summary, .. } = self;
+        // Who writes leaves last: then SQLite's log is emptied into the database.
+        drop(reader);
+        recorder.close();
+        Ok(summary)
     }
 
     /// What the crawl has come to.
