@@ -73,19 +73,38 @@ pub(crate) fn run(args: &BenchCrawlArgs) -> Result<(), Failure> {
         grouped(rate as usize),
         rate / bare
     ))?;
-    let calm = Settings { rate: CALM, ..settings(span(if args.quick { 2 } else { 20 })) };
-    let cpu = cpu_seconds();
-    let (summary, seconds) = crawl(&runtime, &data, &[], calm)?;
-    let busy = cpu_seconds().zip(cpu).map(|(after, before)| (after - before) / seconds);
-    say(format!(
-        "  at a budget of {CALM}/s: {:.1} visits/s for {} of one core",
-        summary.looks as f64 / seconds,
-        busy.map_or("?".to_owned(), percent)
-    ))?;
+    let (settle, measure) = if args.quick { (1, 2) } else { (5, 20) };
+    let calm = Settings { rate: CALM, ..settings(span(settle + measure + 1)) };
+    say(calmly(&runtime, &data, calm, (settle, measure))?)?;
     match args.soak {
         Some(soak) => soaked(&runtime, &data, soak, &mut say),
         None => Ok(()),
     }
+}
+
+/// What a crawl costs at a modest budget, once it has settled: `seconds` to settle, and to measure.
+fn calmly(
+    runtime: &Runtime,
+    data: &Path,
+    settings: Settings,
+    seconds: (u64, u64),
+) -> Result<String, Failure> {
+    let store = Store::open(data, Options::default())?;
+    let crawl = Crawl::new(store, data, settings, Clock::start(), None)?;
+    let (_keep, stop) = tokio::sync::watch::channel(false);
+    let running = runtime.spawn(crawl.run(stop));
+    std::thread::sleep(Duration::from_secs(seconds.0));
+    let (watch, before) = (Stopwatch::start(), cpu_seconds());
+    std::thread::sleep(Duration::from_secs(seconds.1));
+    let (elapsed, after) = (watch.elapsed().as_secs_f64(), cpu_seconds());
+    let busy = after.zip(before).map(|(after, before)| (after - before) / elapsed);
+    let summary = runtime.block_on(running).map_err(|why| Failure::OnTheWay(why.to_string()))??;
+    let whole = (seconds.0 + seconds.1 + 1) as f64;
+    Ok(format!(
+        "  at a budget of {CALM}/s: {:.1} visits/s for {} of one core",
+        summary.looks as f64 / whole,
+        busy.map_or("?".to_owned(), percent)
+    ))
 }
 
 /// The crawl as fast as it goes, and what memory it takes.
