@@ -2,11 +2,10 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::change::{self, Kept, Look, What};
-use refrain_fetch::charset;
 use refrain_fetch::client::Response;
-use refrain_fetch::links::{self, Directives};
+use refrain_fetch::links::{Directives, Links};
 use refrain_fetch::url::PageUrl;
-use refrain_store::warc::{self, Encoded, HttpHead, Truncated};
+use refrain_store::warc::{self, Body, Encoded, HttpHead, Truncated};
 use refrain_store::{Address, Digest};
 
 use crate::memo::Memo;
@@ -71,7 +70,8 @@ pub(crate) fn read(
             look_again: false,
         });
     }
-    let digest = Digest::of(&answer.body);
+    let body = Body::new(&answer.body);
+    let digest = body.digest();
     // The very same bytes say the same, whatever the rules.
     if memo.digest == Some(digest) && memo.kept.is_some() && !is_second && !wants_links {
         let record = if settings.revisits { archive.revisit(memo, digest, false)? } else { None };
@@ -89,7 +89,7 @@ pub(crate) fn read(
     }
     let rules = settings.rules_for(&memo.url);
     let kind = answer.content_type();
-    let look = Look::new(&answer.body, kind.as_ref(), &rules);
+    let (look, found) = Look::with_links(&answer.body, kind.as_ref(), &rules, (url, &settings.agent));
     let elapsed = before.filter(|_| is_second).unwrap_or(Span::MAX);
     let (verdict, kept) = match &memo.kept {
         Some(kept) => {
@@ -106,12 +106,12 @@ pub(crate) fn read(
         _ => Answer::Unchanged,
     };
     let record = match became {
-        Answer::First | Answer::Changed => Some(archive.response()?),
+        Answer::First | Answer::Changed => Some(archive.response(body)?),
         _ if memo.digest == Some(digest) && settings.revisits => archive.revisit(memo, digest, false)?,
         // Other bytes that say the same: the copy we have is as good.
         _ => None,
     };
-    let (title, links) = follow(settings, url, answer);
+    let (title, links) = found.map(|found| follow(settings, url, answer, found)).unwrap_or_default();
     memo.seen(url, answer, time);
     memo.title = title;
     memo.kept = Some(kept);
@@ -142,13 +142,12 @@ fn counted(what: What) -> String {
 }
 
 /// The title, and the links that may be followed.
-fn follow(settings: &Settings, url: &PageUrl, answer: &Response) -> (Option<String>, Vec<PageUrl>) {
-    let kind = answer.content_type();
-    if !kind.as_ref().is_none_or(refrain_fetch::client::ContentType::is_html) {
-        return (None, Vec::new());
-    }
-    let label = kind.as_ref().and_then(|kind| kind.charset.as_deref());
-    let found = links::links(&charset::decoded(&answer.body, label), url, &settings.agent);
+fn follow(
+    settings: &Settings,
+    url: &PageUrl,
+    answer: &Response,
+    found: Links,
+) -> (Option<String>, Vec<PageUrl>) {
     let header = Directives::of_header(answer.headers.all("x-robots-tag"), &settings.agent);
     let Some(follow) = &settings.follow else { return (found.title, Vec::new()) };
     if found.directives.or(header).nofollow {
@@ -179,13 +178,13 @@ struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    fn response(&self) -> Result<Encoded, String> {
+    fn response(&self, body: Body<'_>) -> Result<Encoded, String> {
         let response = warc::Response {
             url: self.address,
             time: self.time,
             ip: self.answer.remote.map(|remote| remote.ip()),
             head: self.head,
-            body: &self.answer.body,
+            body,
             truncated: self.answer.truncated.then_some(Truncated::Length),
             request: None,
         };

@@ -55,7 +55,7 @@ impl Tidy {
 
 #[cfg(test)]
 mod tests {
-    use refrain_store::warc::{HttpHead, Response};
+    use refrain_store::warc::{Body, HttpHead, Response};
     use refrain_store::{Address, Batch, Digest, Look, NewPage, Options, Outcome, PageState};
 
     use super::*;
@@ -84,7 +84,7 @@ mod tests {
                 time,
                 ip: None,
                 head: &head,
-                body: body.as_bytes(),
+                body: Body::new(body.as_bytes()),
                 truncated: None,
                 request: None,
             };

@@ -16,6 +16,7 @@ pub mod client;
 mod clock;
 pub mod dns;
 mod error;
+mod html;
 pub mod links;
 mod octets;
 pub mod robots;

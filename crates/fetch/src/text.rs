@@ -5,8 +5,19 @@
 
 mod collector;
 mod selectors;
+mod whole;
 
 pub use selectors::{BadSelector, Selectors};
+pub(crate) use whole::Whole;
+
+use crate::html;
+
+/// Elements that do not end a block: letters in another face, and what is not shown.
+const WITHIN: [&str; 36] = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img",
+    "ins", "kbd", "link", "mark", "meta", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "script", "strike",
+    "strong", "style", "sub", "sup", "tt", "u", "wbr",
+];
 
 /// Beyond so many blocks, the rest of a page is one block.
 pub const MOST_BLOCKS: usize = 20_000;
@@ -22,7 +33,12 @@ impl Blocks {
     /// The visible text of an HTML page, as far as `selectors` let it count. The title comes first, unless only parts are
     /// asked for.
     pub fn of_html(html: &str, selectors: &Selectors) -> Self {
-        collector::collect(html, selectors)
+        if !selectors.is_empty() {
+            return collector::collect(html, selectors);
+        }
+        let mut whole = Whole::default();
+        html::read(html, &mut whole);
+        whole.finish()
     }
 
     /// The lines of a text.
@@ -54,11 +70,29 @@ impl Blocks {
     /// Adds text to the block at hand. Spaces between words become one; what adjoins without a space stays together.
     fn push_words(&mut self, text: &str) {
         let start = self.ends.last().copied().unwrap_or(0);
+        // Most text has no other spaces than these, and bytes are told apart faster than letters.
+        if text.is_ascii() {
+            let mut word = 0;
+            for (at, _) in text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'\t'..=b'\r' | b' ')) {
+                self.text.push_str(&text[word..at]);
+                self.push_space(start);
+                word = at + 1;
+            }
+            self.text.push_str(&text[word..]);
+            return;
+        }
         for (place, word) in text.split(char::is_whitespace).enumerate() {
-            if place > 0 && self.text.len() > start && !self.text.ends_with(' ') {
-                self.text.push(' ');
+            if place > 0 {
+                self.push_space(start);
             }
             self.text.push_str(word);
+        }
+    }
+
+    /// A space after a word of the block that starts there.
+    fn push_space(&mut self, start: usize) {
+        if self.text.len() > start && !self.text.ends_with(' ') {
+            self.text.push(' ');
         }
     }
 
@@ -76,6 +110,20 @@ impl Blocks {
             self.ends.push(self.text.len());
         }
     }
+}
+
+/// Does it stay within its block?
+fn is_within(tag: &str) -> bool {
+    WITHIN.binary_search(&tag).is_ok()
+}
+
+/// The title's block before the others.
+fn titled(title: &Blocks, body: &Blocks) -> Blocks {
+    let mut whole = title.clone();
+    let shift = whole.text.len();
+    whole.text.push_str(&body.text);
+    whole.ends.extend(body.ends.iter().map(|end| end + shift));
+    whole
 }
 
 #[cfg(test)]

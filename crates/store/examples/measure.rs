@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use refrain_core::time::{Span, Time};
-use refrain_store::warc::{HttpHead, Response};
+use refrain_store::warc::{Body, HttpHead, Response};
 use refrain_store::{
     Added, Address, Batch, Digest, Known, Look, NewPage, Options, Outcome, PageId, PageState, Reader, Store,
 };
@@ -152,8 +152,15 @@ fn look(id: PageId, pick: usize, commit: usize, body: &[u8]) -> Result<Look, Box
     let own = [format!("{pick} {commit}").as_bytes(), body].concat();
     let head = HttpHead::response(200, "OK", [("Content-Type", &b"text/html"[..])])?;
     let url = page(pick)?.url;
-    let answer =
-        Response { url: &url, time, ip: None, head: &head, body: &own, truncated: None, request: None };
+    let answer = Response {
+        url: &url,
+        time,
+        ip: None,
+        head: &head,
+        body: Body::new(&own),
+        truncated: None,
+        request: None,
+    };
     let record = (!body.is_empty()).then(|| answer.encode()).transpose()?;
     Ok(Look {
         page: id,

@@ -16,6 +16,7 @@ const VERSION: u8 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     pub(super) digest: [u8; 16],
+    /// Zero where nobody asks for it.
     pub(super) simhash: u64,
     /// Under which rules it was seen.
     pub(super) mark: u32,
@@ -46,7 +47,7 @@ impl Kept {
         let stripped = noise.strip(&units::units(&look.hashes, grain));
         Self {
             digest: look.digest,
-            simhash: sketch(look, &stripped),
+            simhash: if look.sketch { sketch(look, &stripped) } else { 0 },
             mark: look.mark,
             is_text: look.blocks.is_some(),
             grain,

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Rules;
+use super::{By, Rules};
 use crate::charset;
 use crate::client::ContentType;
-use crate::text::Blocks;
+use crate::html;
+use crate::links::{self, Found, Links};
+use crate::text::{Blocks, Whole};
+use crate::url::PageUrl;
 
 /// What one visit saw of a page, ready to be compared; held only as long as that takes.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct Look {
     pub(super) blocks: Option<Blocks>,
     pub(super) hashes: Vec<u32>,
     pub(super) mark: u32,
+    /// Sketches are what is compared.
+    pub(super) sketch: bool,
 }
 
 /// How a body is read.
@@ -37,12 +42,41 @@ impl Look {
             Kind::Html => Some(Blocks::of_html(&charset::decoded(body, label), &rules.selectors)),
             Kind::Lines => Some(Blocks::of_lines(&charset::decoded(body, label))),
         };
+        Self::of_blocks(body, blocks, rules)
+    }
+
+    /// The same, and where an HTML page at `url` leads; `agent` is our product token, for requests that name us.
+    pub fn with_links(
+        body: &[u8],
+        content_type: Option<&ContentType>,
+        rules: &Rules,
+        (url, agent): (&PageUrl, &str),
+    ) -> (Self, Option<Links>) {
+        if kind(body, content_type) != Kind::Html {
+            return (Self::new(body, content_type, rules), None);
+        }
+        let label = content_type.and_then(|kind| kind.charset.as_deref());
+        let html = charset::decoded(body, label);
+        let mut found = Found::new(agent);
+        let blocks = if rules.selectors.is_empty() {
+            let mut whole = Whole::default();
+            html::read(&html, (&mut whole, &mut found));
+            whole.finish()
+        } else {
+            html::read(&html, &mut found);
+            Blocks::of_html(&html, &rules.selectors)
+        };
+        (Self::of_blocks(body, Some(blocks), rules), Some(links::resolved(found, url)))
+    }
+
+    fn of_blocks(body: &[u8], blocks: Option<Blocks>, rules: &Rules) -> Self {
+        let sketch = matches!(rules.by, By::Simhash { .. });
         let hashes =
             blocks.iter().flat_map(Blocks::iter).map(|block| hash(block, rules.ignore_digits)).collect();
         let whole = blake3::hash(body);
         let mut digest = [0; 16];
         digest.copy_from_slice(&whole.as_bytes()[..16]);
-        Self { digest, blocks, hashes, mark: rules.mark() }
+        Self { digest, blocks, hashes, mark: rules.mark(), sketch }
     }
 
     /// The text it saw, block by block; `None` for what is not text.

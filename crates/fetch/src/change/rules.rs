@@ -5,6 +5,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::Selectors;
 
+/// Counted up when pages are cut into other blocks than before.
+const READER: u32 = 2;
+
 /// What counts as a change.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -47,8 +50,10 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Rules with equal marks see equal blocks in equal pages.
+    /// Rules with equal marks see equal blocks in equal pages, and keep the same of them.
     pub(super) fn mark(&self) -> u32 {
-        xxh3_64(format!("{}{}", self.ignore_digits, self.selectors.spelled()).as_bytes()) as u32
+        let sketches = matches!(self.by, By::Simhash { .. });
+        let spelled = format!("{READER} {sketches} {} {}", self.ignore_digits, self.selectors.spelled());
+        xxh3_64(spelled.as_bytes()) as u32
     }
 }

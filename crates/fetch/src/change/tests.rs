@@ -151,11 +151,12 @@ fn long_pages_are_compared_too() {
 
 #[test]
 fn sketches_forgive_small_edits() {
+    let rules = Rules { by: By::Simhash { distance: 3 }, ..Rules::default() };
+    let look = |html: &str| Look::new(format!("<html>{html}").as_bytes(), None, &rules);
     let text = |last: &str| {
         let words: Vec<String> = (0..500).map(|number| format!("word{}", number * number % 401)).collect();
         look(&format!("<p>{} {last}", words.join(" ")))
     };
-    let rules = Rules { by: By::Simhash { distance: 3 }, ..Rules::default() };
     let kept = Kept::first(&text("end"));
     assert!(!compare(&kept, &text("finish"), DAY, &rules).0.changed);
     let other = look("<p>something else altogether, with nothing in common");

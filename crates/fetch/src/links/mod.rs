@@ -8,9 +8,9 @@ mod reader;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::html;
 use crate::url::PageUrl;
-use reader::Found;
-pub(crate) use reader::{PARSER_MEMORY, run};
+pub(crate) use reader::Found;
 
 pub use directives::Directives;
 
@@ -28,7 +28,7 @@ pub struct Links {
     pub related: Vec<Related>,
     /// What the page asks of crawlers.
     pub directives: Directives,
-    /// There were more links than [`MOST`], or the page could not be read to its end.
+    /// There were more links than [`MOST`].
     pub incomplete: bool,
 }
 
@@ -71,10 +71,17 @@ pub enum Relation {
 
 /// Reads a page that was found at `url`. `agent` is our product token, for requests that name us.
 pub fn links(html: &str, url: &PageUrl, agent: &str) -> Links {
-    let found = reader::read(html, agent);
+    let mut found = Found::new(agent);
+    html::read(html, &mut found);
+    resolved(found, url)
+}
+
+/// What was found on a page at `url`, with links as they are followed.
+pub(crate) fn resolved(found: Found, url: &PageUrl) -> Links {
+    let title = found.title();
     let base = found.base.as_deref().and_then(|base| url.join(base).ok());
     let base = base.as_ref().unwrap_or(url);
-    let Found { title, anchors, relations, directives, incomplete, .. } = found;
+    let Found { anchors, relations, directives, incomplete, .. } = found;
     let mut result = Links { title, directives, incomplete, ..Links::default() };
     let mut places = HashMap::new();
     for (href, nofollow) in anchors {

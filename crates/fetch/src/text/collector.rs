@@ -1,22 +1,17 @@
-//! Text as the parser comes across it.
+//! The text of the parts of a page that CSS selectors choose.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use lol_html::html_content::{Element, TextType};
-use lol_html::{ElementContentHandlers, MemorySettings, Settings, doc_text, element, end_tag};
+use lol_html::{ElementContentHandlers, HtmlRewriter, MemorySettings, Settings, doc_text, element, end_tag};
 
-use super::Blocks;
 use super::selectors::Selectors;
-use crate::links::{PARSER_MEMORY, run};
+use super::{Blocks, is_within, titled};
 
-/// Elements that do not end a block: letters in another face, and what is not shown.
-const WITHIN: [&str; 36] = [
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img",
-    "ins", "kbd", "link", "mark", "meta", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "script", "strike",
-    "strong", "style", "sub", "sup", "tt", "u", "wbr",
-];
+/// How much the parser may hold on to: depth of tags, and the longest tag.
+const PARSER_MEMORY: usize = 16 << 20;
 
 #[derive(Default)]
 struct Collector {
@@ -78,7 +73,8 @@ pub(super) fn collect(html: &str, selectors: &Selectors) -> Blocks {
         Ok(())
     }));
     // A page that asks for too much memory is read as far as it goes, every time.
-    run(settings, html);
+    let mut parser = HtmlRewriter::new(settings, |_: &[u8]| {});
+    let _ = parser.write(html.as_bytes()).and_then(|()| parser.end());
     let mut collector = collector.borrow_mut();
     collector.blocks.cut();
     let body = std::mem::take(&mut collector.blocks);
@@ -86,8 +82,7 @@ pub(super) fn collect(html: &str, selectors: &Selectors) -> Blocks {
 }
 
 fn cut_at(tag: &mut Element<'_, '_>, collector: &Rc<RefCell<Collector>>) {
-    let name = tag.tag_name();
-    if WITHIN.binary_search(&name.as_str()).is_ok() {
+    if is_within(&tag.tag_name()) {
         return;
     }
     collector.borrow_mut().blocks.cut();
@@ -113,22 +108,5 @@ impl Collector {
         } else if takes_all || scope.included {
             self.blocks.push_words(&text);
         }
-    }
-}
-
-/// The title's block before the others.
-fn titled(title: &Blocks, body: &Blocks) -> Blocks {
-    let mut whole = title.clone();
-    let shift = whole.text.len();
-    whole.text.push_str(&body.text);
-    whole.ends.extend(body.ends.iter().map(|end| end + shift));
-    whole
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_names_are_sorted_for_searching() {
-        assert!(super::WITHIN.is_sorted());
     }
 }

@@ -50,6 +50,11 @@ impl Selectors {
         Ok(Self { include: read(include)?, ignore: read(ignore)?, spelled })
     }
 
+    /// Does everything count?
+    pub fn is_empty(&self) -> bool {
+        self.include.is_empty() && self.ignore.is_empty()
+    }
+
     /// All of them as one text: equal texts select equally.
     pub(crate) fn spelled(&self) -> &str {
         &self.spelled

@@ -85,4 +85,32 @@ proptest! {
             prop_assert!(!block.contains("  "));
         }
     }
+
+    /// Two parsers that have nothing in common but the standard, on pages that are not broken.
+    #[test]
+    fn both_readers_see_the_same(seed in prop::collection::vec((0..9usize, "[a-z &<é\u{a0}]{0,8}"), 0..30)) {
+        let mut html = String::from("<!doctype html><title>a  page</title>");
+        for (shape, words) in seed {
+            let text = words.replace('&', "&amp;").replace('<', "&lt;");
+            html.push_str(&match shape {
+                0 => format!("<p class='{text}'>{text}</p>"),
+                1 => format!("{text}<b>{text}</b>"),
+                2 => format!("<ul><li>{text}<li>{text}</ul>"),
+                3 => format!("<script>if (a<b) '{words}'</script>"),
+                4 => format!("<svg><style/><title>{text}</title><text>{text}</text></svg>"),
+                5 => format!("<!-- {text} --><br>{text}"),
+                6 => format!("<textarea>{text}<b></textarea><table><td>{text}</table>"),
+                7 => format!("<style>a>b{{}}</style><a href=x>{text}&eacute;&nbsp;</a>"),
+                _ => format!("<math><mi>{text}</mi></math>{text}"),
+            });
+        }
+        let one: Vec<String> = blocks(&html);
+        let other: Vec<String> = collector::collect(&html, &Selectors::default()).iter().map(str::to_owned).collect();
+        prop_assert_eq!(one, other, "{}", html);
+    }
+}
+
+#[test]
+fn the_names_are_sorted_for_searching() {
+    assert!(WITHIN.is_sorted());
 }

@@ -58,9 +58,11 @@ impl Reader {
         let sql = format!(
             "SELECT {VERSION} WHERE v.page = ?1 AND v.digest = ?2 ORDER BY v.time DESC, v.id DESC LIMIT 1"
         );
-        let found = self.one(&sql, (page.0, digest.as_bytes()), version)?;
-        // Revisits refer to what has the body, not to each other.
-        found.map_or(Ok(None), |found| self.version(found.body))
+        match self.one(&sql, (page.0, digest.as_bytes()), version)? {
+            // Revisits refer to what has the body, not to each other.
+            Some(found) if found.body != found.id => self.version(found.body),
+            found => Ok(found),
+        }
     }
 
     /// Every version that is kept, in the order of their numbers, for as long as `each` wants more.

@@ -14,7 +14,7 @@ mod tests;
 
 pub use head::HttpHead;
 pub use read::{BadRecord, Record, read_record};
-pub use record::{Encoded, Kind, Response, Revisit, Truncated, warcinfo};
+pub use record::{Body, Encoded, Kind, Response, Revisit, Truncated, warcinfo};
 
 /// No block of a record is larger; whoever fetches stops far earlier.
 pub const LARGEST_BLOCK: u64 = 1 << 30;

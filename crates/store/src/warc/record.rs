@@ -37,6 +37,25 @@ pub enum Truncated {
     Unspecified,
 }
 
+/// A body and its digest, which is computed once.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    bytes: &'a [u8],
+    digest: Digest,
+}
+
+impl<'a> Body<'a> {
+    /// Computes the digest.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, digest: Digest::of(bytes) }
+    }
+
+    /// What it is known by.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
 /// An answer with its body.
 #[derive(Clone, Copy, Debug)]
 pub struct Response<'a> {
@@ -49,7 +68,7 @@ pub struct Response<'a> {
     /// Status line and headers.
     pub head: &'a HttpHead,
     /// The body.
-    pub body: &'a [u8],
+    pub body: Body<'a>,
     /// Whether and why there was more of it.
     pub truncated: Option<Truncated>,
     /// What was asked, if that is to be kept.
@@ -101,8 +120,8 @@ impl Encoded {
 impl Response<'_> {
     /// Compresses and hashes the record; this is the work, appending is none.
     pub fn encode(&self) -> Result<Encoded, StoreError> {
-        let block = [self.head.as_bytes(), self.body];
-        let digest = Digest::of(self.body);
+        let block = [self.head.as_bytes(), self.body.bytes];
+        let digest = self.body.digest;
         let id = record_id("response", self.url, self.time, digest);
         let mut fields = started("response", &id, self.url, self.time, self.ip);
         fields.add("WARC-Payload-Digest", digest);

@@ -16,7 +16,7 @@ fn response<'a>(url: &'a Address, head: &'a HttpHead, body: &'a [u8]) -> Respons
         time: Time::from_nanos(1_234_567_890),
         ip: None,
         head,
-        body,
+        body: Body::new(body),
         truncated: None,
         request: None,
     }

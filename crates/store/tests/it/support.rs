@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use refrain_core::time::{Span, Time};
-use refrain_store::warc::{Encoded, HttpHead, Response, Revisit};
+use refrain_store::warc::{Body, Encoded, HttpHead, Response, Revisit};
 use refrain_store::{
     Address, Batch, Digest, Known, Look, NewPage, Outcome, PageId, PageState, Report, Store,
 };
@@ -43,9 +43,17 @@ pub(crate) fn head(status: u16) -> HttpHead {
 pub(crate) fn response(url: &Address, seconds: i64, body: &[u8]) -> Encoded {
     let head = head(200);
     let ip = Some("192.0.2.7".parse().unwrap());
-    Response { url, time: at(seconds), ip, head: &head, body, truncated: None, request: None }
-        .encode()
-        .unwrap()
+    Response {
+        url,
+        time: at(seconds),
+        ip,
+        head: &head,
+        body: Body::new(body),
+        truncated: None,
+        request: None,
+    }
+    .encode()
+    .unwrap()
 }
 
 /// The record of an answer whose body is known since `earlier`.

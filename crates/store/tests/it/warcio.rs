@@ -1,7 +1,7 @@
 //! The field's tools read what we write.
 
 use crate::support::*;
-use refrain_store::warc::{HttpHead, Response, Truncated};
+use refrain_store::warc::{Body, HttpHead, Response, Truncated};
 use refrain_store::{Digest, Options, Outcome, Store};
 
 #[test]
@@ -20,7 +20,7 @@ fn warcio_reads_every_record_while_the_crawl_goes_on() {
         time: at(1),
         ip: Some("2001:db8::1".parse().unwrap()),
         head: &answered,
-        body: &body,
+        body: Body::new(&body),
         truncated: Some(Truncated::Length),
         request: Some(&asked),
     };
