@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use refrain_core::frontier::OrderId;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
+use refrain_store::warc::Encoded;
 use refrain_store::{Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId, Seq};
 
 use super::Crawl;
@@ -14,15 +15,21 @@ use crate::memo::Memo;
 use crate::settings::host_name;
 use crate::told::Told;
 
-/// Facts wait for others at most so long.
-const PATIENCE: Span = Span::from_millis(100);
+/// Facts wait for others at most so long: a commit costs about as much as ten looks.
+const PATIENCE: Span = Span::from_millis(250);
 /// So many looks are enough for a batch.
 const ENOUGH: usize = 1000;
+
+/// With so many looks waiting, or so many bytes, nothing more is fetched: a disk that is slower than the web would fill the memory.
+const TOO_MANY: usize = 4 * ENOUGH;
+const TOO_MUCH: usize = 64 << 20;
 
 /// Facts that wait.
 #[derive(Default)]
 pub(super) struct Journal {
     next: Batch,
+    /// What their records take.
+    bytes: usize,
     hosts: HashMap<String, HostUpdate>,
     /// Since when something waits.
     since: Option<Time>,
@@ -44,6 +51,11 @@ impl Journal {
 
     pub(super) fn is_empty(&self) -> bool {
         self.committing.is_none() && self.since.is_none()
+    }
+
+    /// Whether the store has to catch up first.
+    pub(super) fn is_full(&self) -> bool {
+        self.next.looks.len() >= TOO_MANY || self.bytes >= TOO_MUCH
     }
 
     fn touch(&mut self, now: Time) {
@@ -69,6 +81,7 @@ impl Journal {
 
     pub(super) fn look(&mut self, now: Time, look: Look, memo: Memo) {
         self.memos.insert(look.page, (self.batch, memo));
+        self.bytes += look.record.as_ref().map_or(0, Encoded::size);
         self.next.looks.push(look);
         self.touch(now);
     }
@@ -103,7 +116,7 @@ impl Journal {
     /// When the next batch is to be sent.
     pub(super) fn due(&self, now: Time) -> Time {
         match (self.since, &self.committing) {
-            (Some(_), None) if self.next.looks.len() >= ENOUGH => now,
+            (Some(_), None) if self.next.looks.len() >= ENOUGH || self.is_full() => now,
             (Some(since), None) => since + PATIENCE,
             _ => Time::MAX,
         }
@@ -114,7 +127,7 @@ impl Journal {
         if self.committing.is_some() || self.since.is_none() || self.due(now) > now {
             return None;
         }
-        self.since = None;
+        (self.since, self.bytes) = (None, 0);
         self.batch += 1;
         self.committing = Some(std::mem::take(&mut self.found));
         let mut batch = std::mem::take(&mut self.next);
@@ -156,5 +169,92 @@ impl Crawl {
             self.tell(|| Told::Changes(last));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use refrain_store::warc::{Body, HttpHead, Response};
+    use refrain_store::{Address, Outcome, PageState};
+
+    use super::*;
+
+    fn look(number: usize, record: Option<Encoded>) -> (Look, Memo) {
+        let look = Look {
+            page: PageId(number as i64),
+            time: Time::ZERO,
+            elapsed: None,
+            outcome: Outcome::First,
+            counted: None,
+            status: Some(200),
+            bytes: 0,
+            duration: Span::ZERO,
+            digest: None,
+            state: PageState::Active,
+            history: None,
+            known: None,
+            record,
+        };
+        let memo = Memo {
+            url: PageUrl::parse("http://a.example/").unwrap(),
+            etag: None,
+            last_modified: None,
+            redirect: None,
+            title: None,
+            kept: None,
+            digest: None,
+            fetched: None,
+            failures: 0,
+            version: None,
+        };
+        (look, memo)
+    }
+
+    #[test]
+    fn a_store_that_is_slow_is_waited_for() {
+        let mut journal = Journal::default();
+        for number in 0..ENOUGH {
+            let (look, memo) = look(number, None);
+            journal.look(Time::ZERO, look, memo);
+        }
+        assert!(journal.take(Time::ZERO).is_some() && !journal.is_full());
+        for number in 0..TOO_MANY {
+            assert!(!journal.is_full());
+            let (look, memo) = look(number, None);
+            journal.look(Time::ZERO, look, memo);
+        }
+        assert!(journal.is_full() && journal.take(Time::ZERO).is_none(), "one batch is under way");
+        journal.done();
+        assert!(journal.take(Time::ZERO).is_some() && !journal.is_full());
+    }
+
+    #[test]
+    fn large_bodies_are_not_many() {
+        let url = Address::new("http://a.example/").unwrap();
+        let head = HttpHead::response(200, "OK", std::iter::empty()).unwrap();
+        // Nothing that compresses.
+        let body: Vec<u8> = (0u64..2 << 20)
+            .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33).to_le_bytes()[0])
+            .collect();
+        let body = Body::new(&body);
+        let response = Response {
+            url: &url,
+            time: Time::ZERO,
+            ip: None,
+            head: &head,
+            body,
+            truncated: None,
+            request: None,
+        };
+        let record = response.encode().unwrap();
+        let fits = TOO_MUCH.div_ceil(record.size());
+        let mut journal = Journal::default();
+        for number in 0..fits {
+            assert!(!journal.is_full());
+            let (look, memo) = look(number, Some(record.clone()));
+            journal.look(Time::ZERO, look, memo);
+        }
+        assert!(journal.is_full());
+        assert!(journal.take(Time::ZERO).is_some() && !journal.is_full(), "at once");
     }
 }

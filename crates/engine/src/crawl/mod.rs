@@ -200,7 +200,7 @@ impl Crawl {
     fn decide(&mut self, now: Time) -> Result<Time, CrawlError> {
         let knocks = self.knocks.serve(&mut self.scheduler.frontier, &mut self.summary.requests, now)?;
         self.look_again(now)?;
-        while self.visits.len() < self.settings.parallel {
+        while self.has_room() {
             let Some(order) = self.scheduler.frontier.poll(now)? else { break };
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
             self.summary.requests += 1;
@@ -211,10 +211,14 @@ impl Crawl {
             self.start(Some(order.id), order.page, stored)?;
         }
         self.take_up_again(now)?;
-        let full = self.visits.len() >= self.settings.parallel;
-        let next = self.scheduler.frontier.next_wakeup().filter(|_| !full).unwrap_or(Time::MAX);
+        let next = self.scheduler.frontier.next_wakeup().filter(|_| self.has_room()).unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
         Ok(next.min(knocks).min(again).min(self.scheduler.next_later()))
+    }
+
+    /// Whether one more visit can be made, and what it sees be kept. If not, what ends that is an event.
+    fn has_room(&self) -> bool {
+        self.visits.len() < self.settings.parallel && !self.journal.is_full()
     }
 
     /// Pages that failed, or were gone, before the crawl began: whose time has come.

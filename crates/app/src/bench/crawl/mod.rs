@@ -73,9 +73,13 @@ pub(crate) fn run(args: &BenchCrawlArgs) -> Result<(), Failure> {
         grouped(rate as usize),
         rate / bare
     ))?;
-    let (settle, measure) = if args.quick { (1, 2) } else { (5, 20) };
+    // A few rounds over its pages, and it has settled.
+    let (hosts, settle, measure) = if args.quick { (2, 4, 2) } else { (20, 60, 20) };
+    let few = folder.0.join("few");
+    let fast = Settings { rate: 1e6, ..settings(Until::Once) };
+    crawl(&runtime, &few, &web.all_of(hosts), fast)?;
     let calm = Settings { rate: CALM, ..settings(span(settle + measure + 1)) };
-    say(calmly(&runtime, &data, calm, (settle, measure))?)?;
+    say(calmly(&runtime, &few, calm, (settle, measure))?)?;
     match args.soak {
         Some(soak) => soaked(&runtime, &data, soak, &mut say),
         None => Ok(()),

@@ -17,6 +17,8 @@ use tokio::net::TcpListener;
 use crate::failure::Failure;
 
 const HOSTS: usize = 200;
+/// Pages of a host that are linked.
+const PAGES: usize = 100;
 const LINKS: usize = 30;
 const SIZE: usize = 10_000;
 
@@ -45,11 +47,16 @@ impl Web {
 
     /// Addresses of so many pages, one host after the other.
     pub(super) fn urls(&self, pages: usize) -> Vec<PageUrl> {
-        let url = |page: usize| {
-            let (host, number) = (page % HOSTS, page / HOSTS);
-            PageUrl::parse(&format!("http://h{host}.localhost:{}/p{number}", self.port)).ok()
-        };
-        (0..pages).filter_map(url).collect()
+        (0..pages).filter_map(|page| self.url(page % HOSTS, page / HOSTS)).collect()
+    }
+
+    /// All pages of so many hosts: they lead to each other only.
+    pub(super) fn all_of(&self, hosts: usize) -> Vec<PageUrl> {
+        (0..hosts * PAGES).filter_map(|page| self.url(page % hosts, page / hosts)).collect()
+    }
+
+    fn url(&self, host: usize, number: usize) -> Option<PageUrl> {
+        PageUrl::parse(&format!("http://h{host}.localhost:{}/p{number}", self.port)).ok()
     }
 }
 
@@ -100,7 +107,7 @@ fn page(number: usize) -> String {
     for link in 0..LINKS {
         html.push_str(&format!(
             "<p><a href=\"/p{}\">page {link} of many</a></p>\n",
-            (number * 7 + link) % 100
+            (number * 7 + link) % PAGES
         ));
     }
     let mut word = number as u64 + 1;
