@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 
 use crate::url::PageUrl;
 use reader::Found;
-pub(crate) use reader::{PARSER_MEMORY, run};
+pub(crate) use reader::{PARSER_MEMORY, is_feed, run};
 
 pub use directives::Directives;
 
@@ -67,6 +67,8 @@ pub enum Relation {
     Hub,
     /// The page's name at the hub.
     Itself,
+    /// A sitemap of the site.
+    Sitemap,
 }
 
 /// Reads a page that was found at `url`. `agent` is our product token, for requests that name us.

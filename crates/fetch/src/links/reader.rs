@@ -98,10 +98,7 @@ impl Found {
             if has_word(&rel, "stylesheet") {
                 return;
             }
-            let kind = value(tag, "type").unwrap_or_default().to_ascii_lowercase();
-            let is_feed = ["application/rss+xml", "application/atom+xml", "application/feed+json"]
-                .iter()
-                .any(|feed| kind.starts_with(feed));
+            let is_feed = is_feed(&value(tag, "type").unwrap_or_default(), &href);
             if is_feed { Relation::Feed } else { Relation::Alternate }
         } else if has_word(&rel, "next") {
             Relation::Next
@@ -111,6 +108,8 @@ impl Found {
             Relation::Hub
         } else if has_word(&rel, "self") {
             Relation::Itself
+        } else if has_word(&rel, "sitemap") {
+            Relation::Sitemap
         } else {
             return;
         };
@@ -127,6 +126,17 @@ fn value(tag: &Element<'_, '_>, name: &str) -> Option<String> {
     // An entity takes at most some ten characters for one.
     let raw = tag.get_attribute(name).filter(|raw| raw.len() <= 10 * LONGEST)?;
     Some(html_escape::decode_html_entities(raw.trim()).into_owned()).filter(|value| value.len() <= LONGEST)
+}
+
+/// Does an alternate form of this type, at this place, announce new pages?
+pub(crate) fn is_feed(kind: &str, href: &str) -> bool {
+    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/rss+xml" | "application/atom+xml" | "application/feed+json" => true,
+        // JSON Feed's first version had no type of its own; but most who say so are WordPress, and mean the page itself.
+        "application/json" => !href.contains("/wp-json/") && !href.contains("rest_route="),
+        _ => false,
+    }
 }
 
 fn has_word(list: &str, word: &str) -> bool {
