@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 
 /// So much must have come before the encoding is decided, unless there is no more.
 const START: usize = 1024;
@@ -56,7 +56,11 @@ enum Stage {
     /// Too few bytes to know.
     Unknown(Vec<u8>),
     Plain,
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+    Gzip(Box<GzDecoder<Vec<u8>>>),
+    /// A member is over; with these bytes another begins, if they are the right ones.
+    Between(Vec<u8>),
+    /// What follows the last member and is none is ignored, as everybody does.
+    Over,
 }
 
 #[derive(Debug)]
@@ -90,59 +94,84 @@ impl Inflow {
         if self.cut.is_some() {
             return;
         }
-        if let Stage::Unknown(first) = &mut self.stage {
-            first.extend_from_slice(&bytes[..bytes.len().min(GZIP.len())]);
-            let rest = &bytes[bytes.len().min(GZIP.len())..];
-            if first.len() < GZIP.len() {
-                return;
-            }
-            let first = std::mem::take(first);
-            self.stage = if first.starts_with(&GZIP) {
-                Stage::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
-            } else {
-                Stage::Plain
+        let mut rest = bytes;
+        while !rest.is_empty() && self.cut.is_none() {
+            let taken = match &mut self.stage {
+                Stage::Plain => {
+                    self.text.add(rest, take).unwrap_or_else(|cut| self.cut = Some(cut));
+                    rest.len()
+                }
+                Stage::Gzip(_) => self.unzip(&rest[..rest.len().min(PORTION)], take),
+                Stage::Unknown(first) | Stage::Between(first) => {
+                    let taken = rest.len().min(GZIP.len() - first.len());
+                    first.extend_from_slice(&rest[..taken]);
+                    if first.len() == GZIP.len() {
+                        self.begin(take);
+                    }
+                    taken
+                }
+                Stage::Over => rest.len(),
             };
-            self.uncompressed(&first, take);
-            self.uncompressed(rest, take);
-        } else {
-            self.uncompressed(bytes, take);
+            rest = &rest[taken..];
         }
+    }
+
+    /// The first two bytes of a body or of what follows a member are there.
+    fn begin(&mut self, take: &mut Take<'_>) {
+        match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Unknown(first) | Stage::Between(first) if first == GZIP => {
+                self.stage = Stage::Gzip(Box::new(GzDecoder::new(Vec::new())));
+                self.unzip(&first, take);
+            }
+            Stage::Unknown(first) => {
+                self.stage = Stage::Plain;
+                self.text.add(&first, take).unwrap_or_else(|cut| self.cut = Some(cut));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a portion of a member, and gives how much of it belongs to the member.
+    fn unzip(&mut self, portion: &[u8], take: &mut Take<'_>) -> usize {
+        let Stage::Gzip(decoder) = &mut self.stage else { return 0 };
+        let mut taken = 0;
+        let mut written = Ok(());
+        while taken < portion.len() {
+            match decoder.write(&portion[taken..]) {
+                Ok(0) => break,
+                Ok(count) => taken += count,
+                Err(_) => {
+                    written = Err(Cut::Gzip);
+                    break;
+                }
+            }
+        }
+        let is_over = written.is_ok() && taken < portion.len();
+        if is_over {
+            written = decoder.try_finish().map_err(|_| Cut::Gzip);
+        }
+        // What came before a mistake is good.
+        let added = self.text.add(decoder.get_ref(), take);
+        decoder.get_mut().clear();
+        self.cut = self.cut.or(added.and(written).err());
+        if is_over {
+            self.stage = Stage::Between(Vec::new());
+        }
+        taken
     }
 
     /// The end of the body: hands on the rest.
     pub(super) fn finish(&mut self, take: &mut Take<'_>) {
-        if let Stage::Unknown(first) = &mut self.stage {
-            let first = std::mem::take(first);
-            self.stage = Stage::Plain;
-            self.uncompressed(&first, take);
-        }
-        if let Stage::Gzip(decoder) = &mut self.stage {
-            let whole = decoder.try_finish().is_ok();
-            let left = std::mem::take(decoder.get_mut());
-            if self.cut.is_none() {
-                self.text.add(&left, take).unwrap_or_else(|cut| self.cut = Some(cut));
-                if !whole && self.cut.is_none() {
-                    self.cut = Some(Cut::Gzip);
-                }
+        match &mut self.stage {
+            // A body of a single byte.
+            Stage::Unknown(first) => self.text.add(first, take).unwrap_or_else(|cut| self.cut = Some(cut)),
+            Stage::Gzip(decoder) if self.cut.is_none() => {
+                let finished = decoder.try_finish().map_err(|_| Cut::Gzip);
+                self.cut = self.text.add(decoder.get_ref(), take).and(finished).err();
             }
+            _ => {}
         }
         self.text.finish(take);
-    }
-
-    fn uncompressed(&mut self, bytes: &[u8], take: &mut Take<'_>) {
-        let Stage::Gzip(decoder) = &mut self.stage else {
-            return self.text.add(bytes, take).unwrap_or_else(|cut| self.cut = Some(cut));
-        };
-        for portion in bytes.chunks(PORTION) {
-            let written = decoder.write_all(portion);
-            // What came before the mistake is good.
-            let added = self.text.add(decoder.get_ref(), take);
-            decoder.get_mut().clear();
-            if let Err(cut) = added.and(written.map_err(|_| Cut::Gzip)) {
-                self.cut = Some(cut);
-                return;
-            }
-        }
     }
 }
 
@@ -273,7 +302,12 @@ mod tests {
         assert!(text.starts_with("a long text") && cut == Some(Cut::Gzip));
         let (text, cut) =
             read(&[gzipped(b"one"), b"\0\0\0garbage after it".to_vec()].concat(), 100, 99, None);
-        assert_eq!((text.as_str(), cut), ("one", Some(Cut::Gzip)));
+        assert_eq!((text.as_str(), cut), ("one", None));
+        let mut wrong = gzipped(b"one");
+        let sum = wrong.len() - 8;
+        wrong[sum] ^= 1;
+        assert_eq!(read(&wrong, 100, 99, None), ("one".into(), Some(Cut::Gzip)));
+        assert_eq!(read(&[wrong, gzipped(b"two")].concat(), 100, 99, None), ("one".into(), Some(Cut::Gzip)));
     }
 
     proptest! {

@@ -163,6 +163,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
         Ok(Many::default())
     }
 
+    fn visit_str<E>(self, _: &str) -> Result<Many<T>, E> {
+        Ok(Many::default())
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Many<T>, A::Error> {
         let mut found = Vec::new();
         while found.len() < MOST {

@@ -6,7 +6,7 @@ use super::element::{Element, is_entry, is_feed};
 use super::{Draft, Feed, Limits, kept, period};
 use crate::announce::Cut;
 use crate::announce::inflow::Inflow;
-use crate::announce::xml::{Nesting, Token, Tokens, attribute, local, prefix, resolved};
+use crate::announce::xml::{Nesting, Token, Tokens, attribute, local, resolved, split};
 use crate::url::{LONGEST, PageUrl};
 
 pub(super) fn read(body: &[u8], inflow: &mut Inflow, url: &PageUrl, limits: Limits) -> Feed {
@@ -147,7 +147,7 @@ impl Collector {
         }
         let is_only_name =
             attribute(attributes, "isPermaLink").is_some_and(|is| is.trim().eq_ignore_ascii_case("false"));
-        let is_borrowed = !prefix(name).is_empty();
+        let is_borrowed = !split(name).0.is_empty();
         self.text.clear();
         self.field = Some(Field { element, depth, is_only_name, is_borrowed });
     }

@@ -6,7 +6,7 @@ use crate::announce::inflow::Inflow;
 use crate::announce::xml::{Token, Tokens, local};
 
 /// So much of a body is looked at.
-pub const ENOUGH: usize = 4096;
+pub const ENOUGH: usize = 16 * 1024;
 
 /// What a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

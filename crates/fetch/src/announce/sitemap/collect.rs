@@ -6,7 +6,7 @@ use super::entry::{self, Announced, ChangeFrequency, News, Page, Sitemap};
 use super::{Each, Ledger};
 use crate::announce::inflow::Cut;
 use crate::announce::when::When;
-use crate::announce::xml::{Nesting, Token, local, prefix, resolved};
+use crate::announce::xml::{Nesting, Token, resolved, split};
 use crate::url::{LONGEST, PageUrl};
 
 use super::Scope;
@@ -77,8 +77,8 @@ impl Collector {
     }
 
     /// The file ended: within an entry, that is one that nobody can read.
-    pub(super) fn end_of_file(&mut self, ledger: &mut Ledger) {
-        if self.entry.take().is_some() && ledger.tally.cut.is_none() {
+    pub(super) fn end_of_file(&self, ledger: &mut Ledger) {
+        if self.entry.is_some() {
             ledger.bad("the file ends within it");
         }
     }
@@ -88,19 +88,18 @@ impl Collector {
             ledger.tally.cut = Some(Cut::Depth);
             return;
         }
-        let (kind, depth) = (local(name), self.nesting.depth());
+        let ((prefix, kind), depth) = (split(name), self.nesting.depth());
         let is_page = kind.eq_ignore_ascii_case("url");
         let begins = is_page || kind.eq_ignore_ascii_case("sitemap");
-        let own = xxh3_64(prefix(name).as_bytes());
         let Some(entry) = &mut self.entry else {
             if begins && ledger.has_room() {
-                self.entry = Some(Entry::new(is_page, depth, own));
+                self.entry = Some(Entry::new(is_page, depth, xxh3_64(prefix.as_bytes())));
             }
             return;
         };
         let is_child = depth == entry.depth + 1;
         // `image:loc` is no page: what counts has the prefix of the entry, or none.
-        let is_own = own == entry.prefix || prefix(name).is_empty();
+        let is_own = prefix.is_empty() || xxh3_64(prefix.as_bytes()) == entry.prefix;
         if is_child && is_own && begins {
             // Nobody closed the entry before.
             let outside = entry.depth - 1;
@@ -150,7 +149,7 @@ impl Collector {
 
     fn take_field(&mut self, field: Field, ledger: &Ledger) {
         if let Some(entry) = &mut self.entry {
-            entry.set(field, self.text.trim(), self.too_long, self.unknown, ledger);
+            entry.set(field, self.text.trim_ascii(), self.too_long, self.unknown, ledger);
         }
         self.text.clear();
         (self.field, self.too_long, self.unknown) = (None, false, false);

@@ -135,9 +135,14 @@ impl Reader {
     pub fn finish(mut self, mut each: impl FnMut(Announced)) -> Tally {
         let parser = &mut self.parser;
         self.inflow.finish(&mut |text, last| parser.take(text, last, &mut each));
-        let mut tally = self.parser.ledger.tally;
-        tally.cut = tally.cut.or(self.inflow.cut());
-        tally
+        let Parser { form, mut ledger } = self.parser;
+        ledger.tally.cut = ledger.tally.cut.or(self.inflow.cut());
+        if let Form::Markup(_, collector) = form
+            && ledger.tally.cut.is_none()
+        {
+            collector.end_of_file(&mut ledger);
+        }
+        ledger.tally
     }
 
     fn wants_more(&self) -> bool {
@@ -166,12 +171,7 @@ impl Parser {
         }
         match &mut self.form {
             Form::Markup(tokens, collector) => {
-                let taken =
-                    tokens.read(text, last, &mut |token| collector.token(token, &mut self.ledger, each));
-                if last {
-                    collector.end_of_file(&mut self.ledger);
-                }
-                taken
+                tokens.read(text, last, &mut |token| collector.token(token, &mut self.ledger, each))
             }
             Form::Lines(lines) => lines.read(text, last, &mut self.ledger, each),
             Form::Unknown | Form::Refused => text.len(),

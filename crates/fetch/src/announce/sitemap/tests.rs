@@ -182,7 +182,7 @@ fn limits_hold() {
     assert_eq!((found.len(), tally.cut), (100, Some(Cut::Entries)));
     let (found, tally) = read_in(body.as_bytes(), 4096, Limits { entries: 10_000, bytes: 4096 });
     assert!(found.len() < 100 && !found.is_empty());
-    assert_eq!(tally.cut, Some(Cut::Size));
+    assert_eq!((tally.cut, tally.bad), (Some(Cut::Size), 0));
     let deep = format!("<urlset>{}", "<url><a>".repeat(100_000));
     assert_eq!(all(&deep).1.cut, Some(Cut::Depth));
     let long =

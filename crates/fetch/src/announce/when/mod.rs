@@ -78,6 +78,11 @@ impl When {
         numbers::parse(bare).or_else(|| words::parse(bare))
     }
 
+    /// A date that was read before, and kept: its first moment, the smallest unit that was written, and was a zone?
+    pub fn new(earliest: Time, precision: Precision, zoned: bool) -> Self {
+        Self { start: earliest, precision, zoned }
+    }
+
     /// A moment that is known exactly.
     pub fn exactly(moment: Time) -> Self {
         Self { start: moment, precision: Precision::Fraction, zoned: true }

@@ -181,19 +181,23 @@ impl Tokens {
     }
 
     fn tag(&mut self, text: &str, each: &mut dyn FnMut(Token<'_>)) -> Step {
-        let Some(end) = end_of_tag(text.as_bytes()) else {
-            // A quote that nobody closed hides the end.
-            return if text.len() > LONGEST_TAG { self.enter(1, State::Monster) } else { Step::Wait };
+        let found = end_of_tag(text.as_bytes());
+        let Some(end) = found.filter(|end| *end <= LONGEST_TAG) else {
+            if text.len() <= LONGEST_TAG {
+                return Step::Wait;
+            }
+            // A quote that nobody closed hides the end. What was searched is given up as a whole: to look for another tag in it
+            // could be to search it again for each.
+            let border = (0..=LONGEST_TAG).rev().find(|at| text.is_char_boundary(*at));
+            return self.enter(border.unwrap_or(text.len()).max(1), State::Monster);
         };
-        if end > LONGEST_TAG {
-            return self.enter(1, State::Monster);
-        }
         let inside = &text[1..end];
         if let Some(name) = inside.strip_prefix('/') {
-            each(Token::End { name: name.trim() });
+            each(Token::End { name: name.trim_ascii() });
         } else {
             let (inside, empty) = inside.strip_suffix('/').map_or((inside, false), |inside| (inside, true));
-            let name_end = inside.find(|c: char| c.is_ascii_whitespace() || c == '/').unwrap_or(inside.len());
+            let ends = |byte: u8| byte.is_ascii_whitespace() || byte == b'/';
+            let name_end = inside.bytes().position(ends).unwrap_or(inside.len());
             let (name, attributes) = inside.split_at(name_end);
             each(Token::Start { name, attributes, empty });
         }
@@ -239,12 +243,15 @@ fn before_reference(text: &str) -> usize {
 
 /// The name without its prefix: namespaces are wrong or missing too often to be asked for.
 pub(super) fn local(name: &str) -> &str {
-    name.rsplit(':').next().unwrap_or(name)
+    split(name).1
 }
 
-/// The prefix of a name; empty if it has none.
-pub(super) fn prefix(name: &str) -> &str {
-    name.rsplit_once(':').map_or("", |(prefix, _)| prefix)
+/// The prefix of a name, empty if it has none; and the rest. Names are short: no search is faster than looking.
+pub(super) fn split(name: &str) -> (&str, &str) {
+    match name.bytes().position(|byte| byte == b':') {
+        Some(colon) => (&name[..colon], &name[colon + 1..]),
+        None => ("", name),
+    }
 }
 
 #[cfg(test)]
