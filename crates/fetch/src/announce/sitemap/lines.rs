@@ -36,14 +36,12 @@ fn line(text: &str, ledger: &mut Ledger, each: &mut Each<'_>) {
     if text.is_empty() || text.starts_with('#') || !ledger.has_room() {
         return;
     }
-    // Relative to nothing: a line of prose is no path.
-    let is_whole = text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
-    match ledger.place(text).ok().filter(|_| is_whole) {
-        Some((url, scope)) => {
+    match ledger.place(text) {
+        Ok((url, scope)) => {
             let page =
                 Page { url, scope, last_modified: None, change_frequency: None, priority: None, news: None };
             ledger.hand_out(Announced::Page(page), each);
         }
-        None => ledger.bad("the line is no URL"),
+        Err(why) => ledger.bad(why),
     }
 }

@@ -217,9 +217,11 @@ impl Ledger {
         }
     }
 
-    /// The place that an entry names, and how it stands to the sitemap. The protocol wants whole URLs; others are completed.
+    /// The place that an entry names, and how it stands to the sitemap. The protocol wants whole URLs; paths are completed, but not
+    /// every word is one.
     fn place(&self, loc: &str) -> Result<(PageUrl, Scope), String> {
-        let url = self.url.join(loc).map_err(|why| why.to_string())?;
+        let url = if loc.starts_with('/') { self.url.join(loc) } else { PageUrl::parse(loc) };
+        let url = url.map_err(|why| why.to_string())?;
         let scope = scope(&self.url, &url);
         Ok((url, scope))
     }

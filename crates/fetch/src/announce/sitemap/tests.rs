@@ -143,14 +143,14 @@ fn entities_never_expand() {
 
 #[test]
 fn bad_entries_are_counted_with_the_first_reason() {
-    let body = "<urlset><url><loc>/a</loc></url><url><loc>ftp://example.org/</loc></url><url></url><url><loc/></url>\
+    let body = "<urlset><url><loc>/a</loc></url><url><loc>ftp://example.org/</loc></url><url></url><url><loc/></url><url><loc>n/a</loc></url>\
         <url><loc>/b</loc><lastmod>yesterday</lastmod><priority>high</priority><changefreq>often</changefreq></url><url><loc>/c";
     let (found, tally) = all(body);
     assert_eq!(found.len(), 2);
-    assert_eq!((tally.bad, tally.bad_dates), (4, 1));
+    assert_eq!((tally.bad, tally.bad_dates), (5, 1));
     assert_eq!(
         tally.to_string(),
-        "2 pages; 4 bad entries, 1 bad dates (entry 2: the URL's scheme is `ftp`; expected http or https)"
+        "2 pages; 5 bad entries, 1 bad dates (entry 2: the URL's scheme is `ftp`; expected http or https)"
     );
 }
 
