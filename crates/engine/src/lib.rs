@@ -6,6 +6,7 @@
 //! - `recorder`: the store on a thread of its own; `restore`: from its facts to a frontier
 //! - [`Beliefs`], [`Standing`]: for those who look into the store: what a crawl that started now would believe, and what fetches are worth to the last one
 //! - [`inherit()`]: what another crawler saw, as if we had looked
+//! - [`requests`]: what people asked for, from access logs
 //! - `clock`: the only place that reads the real one
 //!
 //! Do, then record: a visit counts once its batch is committed. What was under way when the process died is done again.
@@ -23,6 +24,7 @@ mod ledger;
 mod memo;
 mod read;
 mod recorder;
+pub mod requests;
 mod restore;
 mod rules;
 mod seeds;

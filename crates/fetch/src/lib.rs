@@ -5,11 +5,13 @@
 //! - [`client`]: one request, one answer; redirects are answers too, because every hop must be polite to its host
 //! - [`charset`] and [`links`]: what an HTML page says, and where it leads
 //! - [`text`] and [`change`]: what a reader sees of it, and whether that changed
+//! - [`announce`]: what sites say of their changes: sitemaps, feeds, dates and hints
 //! - [`dns`] and [`address`]: where names lead, and where no crawler goes
 //!
 //! Whatever comes from the network is bounded in size, number and time. Nothing here decides when to look.
 
 pub mod address;
+pub mod announce;
 pub mod change;
 pub mod charset;
 pub mod client;

@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 
 use crate::html;
 use crate::url::PageUrl;
-pub(crate) use reader::Found;
+pub(crate) use reader::{Found, is_feed};
 
 pub use directives::Directives;
 
@@ -67,6 +67,8 @@ pub enum Relation {
     Hub,
     /// The page's name at the hub.
     Itself,
+    /// A sitemap of the site.
+    Sitemap,
 }
 
 /// Reads a page that was found at `url`. `agent` is our product token, for requests that name us.

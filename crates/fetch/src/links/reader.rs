@@ -52,10 +52,7 @@ impl Found {
             if has_word(rel, "stylesheet") {
                 return;
             }
-            let kind = tag.get("type").unwrap_or_default().to_ascii_lowercase();
-            let is_feed = ["application/rss+xml", "application/atom+xml", "application/feed+json"]
-                .iter()
-                .any(|feed| kind.starts_with(feed));
+            let is_feed = is_feed(tag.get("type").unwrap_or_default(), &href);
             if is_feed { Relation::Feed } else { Relation::Alternate }
         } else if has_word(rel, "next") {
             Relation::Next
@@ -65,6 +62,8 @@ impl Found {
             Relation::Hub
         } else if has_word(rel, "self") {
             Relation::Itself
+        } else if has_word(rel, "sitemap") {
+            Relation::Sitemap
         } else {
             return;
         };
@@ -106,6 +105,17 @@ impl Visitor for Found {
 /// An attribute that is a URL; `None` if it is absent or longer than any.
 fn value(tag: &Attributes, name: &str) -> Option<String> {
     tag.get(name).filter(|value| value.len() <= LONGEST).map(str::to_owned)
+}
+
+/// Does an alternate form of this type, at this place, announce new pages?
+pub(crate) fn is_feed(kind: &str, href: &str) -> bool {
+    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/rss+xml" | "application/atom+xml" | "application/feed+json" => true,
+        // JSON Feed's first version had no type of its own; but most who say so are WordPress, and mean the page itself.
+        "application/json" => !href.contains("/wp-json/") && !href.contains("rest_route="),
+        _ => false,
+    }
 }
 
 fn has_word(list: &str, word: &str) -> bool {

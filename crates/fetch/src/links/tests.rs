@@ -49,7 +49,9 @@ fn a_link_is_not_followed_if_no_link_to_it_may_be() {
 fn machines_find_their_links() {
     let html = "<link rel=canonical href=/c><link rel='alternate' hreflang=de href=/de><link rel=stylesheet href=/s>\
                 <link rel='alternate stylesheet' href=/t><link rel=alternate type='application/rss+xml' href=/f>\
-                <link rel=next href=/n><link rel=prev href=/p><link rel=hub href=https://hub.example/><link rel=self href=/me>";
+                <link rel=next href=/n><link rel=prev href=/p><link rel=hub href=https://hub.example/><link rel=self href=/me>\
+                <link rel=alternate type='application/json' href=/f.json><link rel=alternate type='application/json' href=/wp-json/1>\
+                <link rel=sitemap type='application/xml' href=/map.xml>";
     let found: Vec<(String, Relation)> =
         page(html).related.iter().map(|one| (one.url.path_and_query().to_owned(), one.relation)).collect();
     let expected = [
@@ -60,6 +62,9 @@ fn machines_find_their_links() {
         ("/p", Relation::Previous),
         ("/", Relation::Hub),
         ("/me", Relation::Itself),
+        ("/f.json", Relation::Feed),
+        ("/wp-json/1", Relation::Alternate),
+        ("/map.xml", Relation::Sitemap),
     ];
     assert_eq!(found, expected.map(|(path, relation)| (path.to_owned(), relation)));
 }
