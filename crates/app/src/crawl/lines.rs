@@ -38,9 +38,13 @@ impl Lines {
         mut feed: Option<Feed>,
     ) -> Result<(), Failure> {
         let mut result = feed.as_mut().map_or(Ok(()), Feed::catch_up);
+        warn(&result);
         while let Some(told) = told.blocking_recv() {
             match (told, &mut feed) {
-                (Told::Changes(_), Some(feed)) if result.is_ok() => result = feed.catch_up(),
+                (Told::Changes(_), Some(feed)) if result.is_ok() => {
+                    result = feed.catch_up();
+                    warn(&result);
+                }
                 (Told::Changes(_) | Told::Pulse(_), _) => {}
                 (Told::Warning(sentence), _) => drop(writeln!(io::stderr(), "refrain: {sentence}")),
                 (looked, _) => self.say_look(&looked),
@@ -78,6 +82,19 @@ impl Lines {
         }
         let _ = if self.aside { writeln!(io::stderr(), "{line}") } else { writeln!(io::stdout(), "{line}") };
     }
+}
+
+/// Who waits for changes hears at once that none will come.
+fn warn(fed: &Result<(), Failure>) {
+    if let Some(sentence) = lost(fed) {
+        let _ = writeln!(io::stderr(), "refrain: {sentence}");
+    }
+}
+
+/// What to say if changes cannot be written.
+pub(super) fn lost(fed: &Result<(), Failure>) -> Option<String> {
+    let why = fed.as_ref().err()?;
+    Some(format!("{why}; the crawl goes on, and `refrain changes` will have them all"))
 }
 
 /// What came of a visit, in a word.

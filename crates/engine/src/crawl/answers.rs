@@ -132,6 +132,9 @@ impl Crawl {
             self.scheduler.frontier.back_off(now, id, until)?;
         }
         self.write_host(now, &visited.host, None);
+        if matches!(visited.seen, Seen::SlowDown(_)) {
+            self.journal.hurry();
+        }
         Ok(())
     }
 

@@ -31,8 +31,9 @@ pub(super) struct Journal {
     /// What their records take.
     bytes: usize,
     hosts: HashMap<String, HostUpdate>,
-    /// Since when something waits.
+    /// Since when something waits, and whether it cannot wait for others.
     since: Option<Time>,
+    urgent: bool,
     /// Addresses of the new pages of the batch under way, and of the next one.
     committing: Option<Vec<PageUrl>>,
     found: Vec<PageUrl>,
@@ -94,6 +95,11 @@ impl Journal {
         self.touch(now);
     }
 
+    /// What waits is written as soon as can be: a promise to a host, which must outlive this process.
+    pub(super) fn hurry(&mut self) {
+        self.urgent = true;
+    }
+
     pub(super) fn delivered(&mut self, now: Time, reader: String, seq: Seq) {
         self.next.delivered.push((reader, seq));
         self.touch(now);
@@ -116,7 +122,7 @@ impl Journal {
     /// When the next batch is to be sent.
     pub(super) fn due(&self, now: Time) -> Time {
         match (self.since, &self.committing) {
-            (Some(_), None) if self.next.looks.len() >= ENOUGH || self.is_full() => now,
+            (Some(_), None) if self.urgent || self.next.looks.len() >= ENOUGH || self.is_full() => now,
             (Some(since), None) => since + PATIENCE,
             _ => Time::MAX,
         }
@@ -127,7 +133,7 @@ impl Journal {
         if self.committing.is_some() || self.since.is_none() || self.due(now) > now {
             return None;
         }
-        (self.since, self.bytes) = (None, 0);
+        (self.since, self.urgent, self.bytes) = (None, false, 0);
         self.batch += 1;
         self.committing = Some(std::mem::take(&mut self.found));
         let mut batch = std::mem::take(&mut self.next);
@@ -226,6 +232,17 @@ mod tests {
         assert!(journal.is_full() && journal.take(Time::ZERO).is_none(), "one batch is under way");
         journal.done();
         assert!(journal.take(Time::ZERO).is_some() && !journal.is_full());
+    }
+
+    #[test]
+    fn promises_are_written_at_once() {
+        let mut journal = Journal::default();
+        let (look, memo) = look(0, None);
+        journal.look(Time::ZERO, look, memo);
+        assert!(journal.take(Time::ZERO).is_none(), "others may come");
+        journal.hurry();
+        assert_eq!(journal.due(Time::ZERO), Time::ZERO);
+        assert!(journal.take(Time::ZERO).is_some());
     }
 
     #[test]

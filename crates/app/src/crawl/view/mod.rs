@@ -12,6 +12,7 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::watch;
 
 use super::feed::Feed;
+use super::lines::lost;
 use crate::failure::Failure;
 use refrain_engine::Told;
 use state::State;
@@ -48,6 +49,9 @@ pub(crate) fn watch(
                 Ok(Told::Changes(_)) => {
                     if let (Some(feed), Ok(())) = (&mut feed, &fed) {
                         fed = feed.catch_up();
+                        if let Some(sentence) = lost(&fed) {
+                            state.hear(Told::Warning(sentence));
+                        }
                     }
                 }
                 Ok(told) => state.hear(told),
