@@ -175,8 +175,7 @@ impl Race {
         let mut size = seats;
         for tier in (1..TIERS).rev() {
             size *= factor;
-            self.tiers[tier].size = size as usize;
-            self.tiers[tier].most = 2 * size as usize;
+            self.tiers[tier].set_size(size as usize);
         }
     }
 
@@ -343,7 +342,7 @@ impl Race {
     fn sleep_until(&mut self, field: &mut impl Field, id: u32, tier: usize, wake: Time) {
         self.queue(field, id, tier, wake);
         self.join(field, id, tier);
-        if tier > 0 && self.tiers[tier].count > self.tiers[tier].most {
+        if tier > 0 && self.tiers[tier].overflows() {
             self.raise_under(field, tier);
         }
     }
