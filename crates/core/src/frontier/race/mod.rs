@@ -320,10 +320,16 @@ impl Race {
 
     /// Finds the place for a contestant of this value.
     fn settle(&mut self, field: &mut impl Field, id: u32, look: Look) {
-        match (0..TIERS).find(|tier| look.value < self.level(*tier, field.now())) {
-            Some(tier) => self.sleep(field, id, tier, look),
-            None => self.sit(field, id, look),
+        let now = field.now();
+        let Some(mut tier) = (0..TIERS).find(|tier| look.value < self.level(*tier, now)) else {
+            self.sit(field, id, look);
+            return;
+        };
+        // To sleep until it is worth anything at all is no use where a higher tier has room.
+        while tier < TOP && self.level(tier, now) <= LEAST_WORTH && self.tiers[tier + 1].has_room() {
+            tier += 1;
         }
+        self.sleep(field, id, tier, look);
     }
 
     fn sit(&mut self, field: &mut impl Field, id: u32, look: Look) {

@@ -49,6 +49,11 @@ impl Tier {
         self.size + self.size / 2
     }
 
+    /// Whether it holds fewer than it should.
+    pub(super) fn has_room(&self) -> bool {
+        self.count < self.size
+    }
+
     /// It should hold so many.
     pub(super) fn set_size(&mut self, size: usize) {
         self.size = size;
