@@ -148,8 +148,8 @@ impl Race {
     pub(super) fn wake_at(&self, field: &mut impl Field, id: u32, tier: usize, look: &Look) -> Time {
         let now = field.now();
         // Who is below any level up to that of the tier is below the highest.
-        let levels = self.tiers[..=tier].iter().map(|tier| &tier.level);
-        let Some(level) = levels.max_by(|a, b| a.at(now).total_cmp(&b.at(now))) else { return now };
+        let levels = self.tiers[..=tier].iter().map(|tier| (tier.level.at(now), &tier.level));
+        let Some((height, level)) = levels.max_by(|a, b| a.0.total_cmp(&b.0)) else { return now };
         let wake = match level.rises_until(now) {
             Some(until) => {
                 let met = level.met_by(look, now);
@@ -157,7 +157,7 @@ impl Race {
                 let enough = met >= until || (look.tight && met <= look.until);
                 if enough { met } else { met.max(field.reaches(id, at_least(level, met), tier == TOP)) }
             }
-            None => reaches_falling(field, id, level, tier == TOP, look),
+            None => reaches_falling(field, id, (level, height), tier == TOP, look),
         };
         // Not in the past: it has not reached the level yet.
         wake.max(now.later(Span::from_nanos(1)))
@@ -169,10 +169,16 @@ fn at_least(level: &Level, now: Time) -> f64 {
     level.at(now) * (1.0 - 1e-9)
 }
 
-/// When someone reaches a level that falls or is still.
-fn reaches_falling(field: &mut impl Field, id: u32, level: &Level, near: bool, look: &Look) -> Time {
+/// When someone reaches a level that falls or is still, and is so high now.
+fn reaches_falling(
+    field: &mut impl Field,
+    id: u32,
+    (level, height): (&Level, f64),
+    near: bool,
+    look: &Look,
+) -> Time {
     let now = field.now();
-    let (height, fall) = (level.at(now), level.fall());
+    let fall = level.fall();
     // Close by, the steepest growth is a good guess and needs no inverse.
     if let Some(wake) = look.reaches(now, height, fall * height) {
         return wake;
