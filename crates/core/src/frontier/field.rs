@@ -237,6 +237,11 @@ impl<M: Model> Field for View<'_, M> {
         if here { record.place() } else { (Place::Out, Time::MAX) }
     }
 
+    #[inline]
+    fn sleeps_in(&self, id: u32, tier: usize) -> bool {
+        self.pages[id as usize].sleeps_in(tier)
+    }
+
     fn set_place(&mut self, id: u32, place: Place, wake: Time) {
         self.pages[id as usize].set_place(place, wake);
     }

@@ -160,8 +160,14 @@ impl Model for Known {
         self.function.of(page).value(since.elapsed(now).as_secs(), since.signals())
     }
 
-    fn reaches(&self, page: &Belief, since: &SinceFetch, _now: Time, level: f64, _near: bool) -> Time {
-        not_after(since.fetched(), self.function.of(page).moment(level, since.signals()))
+    fn reaches(&self, page: &Belief, since: &SinceFetch, _now: Time, level: f64, near: bool) -> Time {
+        let moment = if self.function == ValueFunction::GreedyNcis && level > 0.0 {
+            let tolerance = if near { 1e-3 } else { 1e-2 };
+            SignalModel::of(page).moment_early(level / page.importance(), since.signals(), tolerance)
+        } else {
+            self.function.of(page).moment(level, since.signals())
+        };
+        not_after(since.fetched(), moment)
     }
 
     /// V' = μ α e^{-αι} ψ(ι). Where ψ, the length of a cycle, is not at hand: it is no longer than ι, so that V' is at most

@@ -69,6 +69,12 @@ impl<P> Record<P> {
         (place, self.wake())
     }
 
+    /// Whether it sleeps in this tier, of whichever race.
+    #[inline]
+    pub(super) fn sleeps_in(&self, tier: usize) -> bool {
+        self.packed & PLACE == tier as u32 + 1
+    }
+
     fn wake(&self) -> Time {
         if self.wake < f32::INFINITY {
             self.fetched + Span::from_secs(f64::from(self.wake))

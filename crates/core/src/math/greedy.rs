@@ -26,6 +26,10 @@ pub fn g_inverse(y: f64) -> f64 {
     if y >= 1.0 {
         return f64::INFINITY;
     }
+    // g(x) is x²/2 to the last digit; and numbers near the least there is are slow.
+    if y < 1e-33 {
+        return (2.0 * y).sqrt();
+    }
     // 1 - y is exact from 1/2 on, and ln is faster than ln_1p.
     excess_inverse(if y < 0.5 { -(-y).ln_1p() } else { -(1.0 - y).ln() })
 }

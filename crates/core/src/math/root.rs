@@ -49,7 +49,7 @@ pub fn newton(mut bracket: Bracket, start: f64, last_step: f64, mut f: impl FnMu
 
 impl Bracket {
     /// The point to try when nothing better is known. Spans of many orders of magnitude are halved in the exponent.
-    fn middle(self) -> f64 {
+    pub(crate) fn middle(self) -> f64 {
         let Self { low, high } = self;
         if high == f64::INFINITY {
             return if low > 0.0 { 2.0 * low } else { 1.0 };

@@ -1,5 +1,7 @@
 //! The frontier under a virtual clock.
 
+use std::hint::black_box;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use refrain_core::estimate::Answer;
@@ -7,6 +9,7 @@ use refrain_core::frontier::{Budget, Frontier, Manners, Model, Outcome, PageId};
 use refrain_core::page::Belief;
 use refrain_core::time::Time;
 
+use super::ahead::Ahead;
 use super::score::Score;
 use super::signals::Signals;
 use super::{Setting, SimulationError};
@@ -47,22 +50,28 @@ impl Drive<'_> {
         }
         let mut random = ChaCha8Rng::seed_from_u64(!self.setting.seed);
         let mut score = Score::new(self.pages, self.setting.from);
-        let mut signals = self.signals.peekable();
+        let mut signals = Ahead::new(self.signals);
         let end = Time::ZERO + self.setting.horizon;
         let (mut fetches, mut worth) = (0u64, 0.0);
         let mut then = self.setting.then.map(|(after, rate)| (Time::ZERO + after, Budget::Rate(rate)));
         loop {
             let wake = frontier.next_wakeup().filter(|wake| *wake <= end);
+            // To read what is known of a page brings its memory.
+            let signal = signals.next_time(|page| {
+                black_box((score.exponent(page), frontier.page(ids[page as usize]).is_ok()));
+            });
             if let Some((at, budget)) = then
                 && wake.is_none_or(|wake| wake > at)
-                && signals.peek().is_none_or(|(time, _)| *time > at)
+                && signal.is_none_or(|time| time > at)
             {
                 frontier.set_budget(at, budget)?;
                 then = None;
                 continue;
             }
             // A signal may make someone due before.
-            if let Some((time, page)) = signals.next_if(|(time, _)| *time <= wake.unwrap_or(end)) {
+            if signal.is_some_and(|time| time <= wake.unwrap_or(end))
+                && let Some((time, page)) = signals.take()
+            {
                 frontier.signal(time, ids[page as usize])?;
                 score.signal(page, time);
                 continue;

@@ -4,6 +4,7 @@
 //! are Poisson with the rate λΔ + ν, true and false ones together; changes need not be drawn, since what a policy earns is the chance
 //! that copies are fresh given the signals, integrated exactly.
 
+mod ahead;
 mod drive;
 mod score;
 mod signals;

@@ -44,8 +44,13 @@ impl Score {
         Self { states, from: from.as_secs(), earned: 0.0, importance }
     }
 
-    /// The chance that the copy is stale now, after what it has earned until now was counted.
-    fn advance(&mut self, page: u32, now: f64) -> f64 {
+    /// The exponent of the freshness of a copy when it was last looked at here.
+    pub(super) fn exponent(&self, page: u32) -> f64 {
+        self.states[page as usize].exponent
+    }
+
+    /// Counts what the copy has earned until now.
+    fn advance(&mut self, page: u32, now: f64) {
         let State { importance, silent, since, exponent, .. } = &mut self.states[page as usize];
         let silent = *silent;
         if now > self.from {
@@ -58,7 +63,6 @@ impl Score {
         }
         *exponent += silent * (now - *since);
         *since = now;
-        -(-*exponent).exp_m1()
     }
 
     /// A signal has come.
@@ -70,9 +74,9 @@ impl Score {
 
     /// The chance that a fetch finds the page changed; the copy is fresh after it.
     pub(super) fn fetch(&mut self, page: u32, now: Time) -> f64 {
-        let stale = self.advance(page, seconds(now));
-        self.states[page as usize].exponent = 0.0;
-        stale
+        self.advance(page, seconds(now));
+        let exponent = std::mem::take(&mut self.states[page as usize].exponent);
+        -(-exponent).exp_m1()
     }
 
     /// The mean freshness of a request from the start of the score to the end.

@@ -42,15 +42,14 @@ impl Race {
     /// Too many sleepers in a tier: the level under it goes up, and who is below it sleeps there.
     pub(super) fn raise_under(&mut self, field: &mut impl Field, tier: usize) {
         let mut members = ranked(field, self.sleepers(field, tier));
-        let keep = self.tiers[tier].kept().min(members.len() - 1);
+        let keep = above_cliff(&members, self.tiers[tier].kept().min(members.len() - 1));
         let now = field.now();
         let level = at(&members[keep].0).min(self.level(tier, now));
         if !(level > self.level(tier - 1, now)) {
-            // All alike: nothing to tell apart.
-            self.tiers[tier].most = 2 * members.len();
+            self.tiers[tier].are_alike(members.len());
             return;
         }
-        self.tiers[tier].most = 2 * self.tiers[tier].size;
+        self.tiers[tier].differ();
         self.raise(tier - 1, level, now);
         let stay = members.partition_point(|(look, _)| look.value >= level);
         for (look, id) in members.drain(stay..) {
@@ -69,7 +68,9 @@ impl Race {
         let now = field.now();
         let floor = if tier > 0 { self.level(tier - 1, now) } else { LEAST_WORTH };
         let above = members.partition_point(|(look, _)| look.value >= floor);
-        let level = |rank: usize| if rank < above { at(&members[rank].0).max(floor) } else { floor };
+        let level = |rank: usize| {
+            if rank < above { at(&members[above_cliff(&members, rank)].0).max(floor) } else { floor }
+        };
         // Everyone here is timed anew, and the tiers above are empty: they may all move as the price does.
         self.trend.was_less(now);
         let motion = self.trend.motion();
@@ -105,7 +106,9 @@ impl Race {
         self.seats.clear();
         self.twins.clear();
         for tier in 0..TIERS {
-            let height = members.get(self.rank_of(tier)).map_or(0.0, |(look, _)| at(look)).max(LEAST_WORTH);
+            let rank = self.rank_of(tier);
+            let height = if rank < members.len() { at(&members[above_cliff(&members, rank)].0) } else { 0.0 };
+            let height = height.max(LEAST_WORTH);
             let level = Level { height, set: now, motion: self.trend.motion() };
             self.tiers[tier].clear(level);
         }
@@ -145,8 +148,8 @@ impl Race {
     pub(super) fn wake_at(&self, field: &mut impl Field, id: u32, tier: usize, look: &Look) -> Time {
         let now = field.now();
         // Who is below any level up to that of the tier is below the highest.
-        let levels = self.tiers[..=tier].iter().map(|tier| &tier.level);
-        let Some(level) = levels.max_by(|a, b| a.at(now).total_cmp(&b.at(now))) else { return now };
+        let levels = self.tiers[..=tier].iter().map(|tier| (tier.level.at(now), &tier.level));
+        let Some((height, level)) = levels.max_by(|a, b| a.0.total_cmp(&b.0)) else { return now };
         let wake = match level.rises_until(now) {
             Some(until) => {
                 let met = level.met_by(look, now);
@@ -154,7 +157,7 @@ impl Race {
                 let enough = met >= until || (look.tight && met <= look.until);
                 if enough { met } else { met.max(field.reaches(id, at_least(level, met), tier == TOP)) }
             }
-            None => reaches_falling(field, id, level, tier == TOP, look),
+            None => reaches_falling(field, id, (level, height), tier == TOP, look),
         };
         // Not in the past: it has not reached the level yet.
         wake.max(now.later(Span::from_nanos(1)))
@@ -166,10 +169,16 @@ fn at_least(level: &Level, now: Time) -> f64 {
     level.at(now) * (1.0 - 1e-9)
 }
 
-/// When someone reaches a level that falls or is still.
-fn reaches_falling(field: &mut impl Field, id: u32, level: &Level, near: bool, look: &Look) -> Time {
+/// When someone reaches a level that falls or is still, and is so high now.
+fn reaches_falling(
+    field: &mut impl Field,
+    id: u32,
+    (level, height): (&Level, f64),
+    near: bool,
+    look: &Look,
+) -> Time {
     let now = field.now();
-    let (height, fall) = (level.at(now), level.fall());
+    let fall = level.fall();
     // Close by, the steepest growth is a good guess and needs no inverse.
     if let Some(wake) = look.reaches(now, height, fall * height) {
         return wake;
@@ -194,6 +203,23 @@ fn reaches_falling(field: &mut impl Field, id: u32, level: &Level, near: bool, l
 fn at(look: &Look) -> f64 {
     look.value * (1.0 - 1e-9)
 }
+
+/// The rank at which to put a level instead of this one: the last before a cliff, where values fall to a small part within as many ranks
+/// as there are above it. When the copies of all pages are young, the few that had a signal are worth thousands of times as much as all
+/// others, whose values grow many times over while the price hardly moves: a level among those would be passed by all, again and again.
+fn above_cliff(ranked: &[(Look, u32)], rank: usize) -> usize {
+    let mut upper = rank / 2;
+    while upper > 0 {
+        if ranked[upper].0.value > CLIFF * ranked[2 * upper].0.value {
+            return upper;
+        }
+        upper /= 2;
+    }
+    rank
+}
+
+/// How many times more those above a cliff are worth.
+const CLIFF: f64 = 8.0;
 
 /// Contestants and how they look, the greatest value first.
 fn ranked(field: &mut impl Field, ids: Vec<u32>) -> Vec<(Look, u32)> {

@@ -61,6 +61,8 @@ pub(super) trait Field {
     fn everyone(&self) -> std::ops::Range<u32>;
     /// Where the contestant is, and until when it sleeps.
     fn place(&self, id: u32) -> (Place, Time);
+    /// Whether it sleeps in this tier, of this race or another: one access to memory, and no branch.
+    fn sleeps_in(&self, id: u32, tier: usize) -> bool;
     /// Whether two will always have the same value if nothing happens to either.
     fn are_twins(&self, one: u32, other: u32) -> bool;
     /// Puts it somewhere.
@@ -175,8 +177,7 @@ impl Race {
         let mut size = seats;
         for tier in (1..TIERS).rev() {
             size *= factor;
-            self.tiers[tier].size = size as usize;
-            self.tiers[tier].most = 2 * size as usize;
+            self.tiers[tier].set_size(size as usize);
         }
     }
 
@@ -319,12 +320,27 @@ impl Race {
         self.tiers[..=tier].iter().map(|tier| tier.level.at(now)).fold(0.0, f64::max)
     }
 
+    /// The same, of all tiers.
+    fn all_levels(&self, now: Time) -> [f64; TIERS] {
+        let mut most = 0.0;
+        std::array::from_fn(|tier| {
+            most = self.tiers[tier].level.at(now).max(most);
+            most
+        })
+    }
+
     /// Finds the place for a contestant of this value.
     fn settle(&mut self, field: &mut impl Field, id: u32, look: Look) {
-        match (0..TIERS).find(|tier| look.value < self.level(*tier, field.now())) {
-            Some(tier) => self.sleep(field, id, tier, look),
-            None => self.sit(field, id, look),
+        let levels = self.all_levels(field.now());
+        let Some(mut tier) = (0..TIERS).find(|tier| look.value < levels[*tier]) else {
+            self.sit(field, id, look);
+            return;
+        };
+        // To sleep until it is worth anything at all is no use where a higher tier has room.
+        while tier < TOP && levels[tier] <= LEAST_WORTH && self.tiers[tier + 1].has_room() {
+            tier += 1;
         }
+        self.sleep(field, id, tier, look);
     }
 
     fn sit(&mut self, field: &mut impl Field, id: u32, look: Look) {
@@ -340,10 +356,16 @@ impl Race {
         self.sleep_until(field, id, tier, wake);
     }
 
+    /// Sleeps on in its tier, which it has not left.
+    fn sleep_on(&mut self, field: &mut impl Field, id: u32, tier: usize, wake: Time) {
+        self.queue(field, id, tier, wake);
+        self.tiers[tier].count += 1;
+    }
+
     fn sleep_until(&mut self, field: &mut impl Field, id: u32, tier: usize, wake: Time) {
         self.queue(field, id, tier, wake);
         self.join(field, id, tier);
-        if tier > 0 && self.tiers[tier].count > self.tiers[tier].most {
+        if tier > 0 && self.tiers[tier].overflows() {
             self.raise_under(field, tier);
         }
     }
@@ -372,8 +394,12 @@ impl Race {
         let mut woken = std::mem::take(&mut self.woken);
         for tier in 0..TIERS {
             self.tiers[tier].queue.wake(field.now(), |id| sleeps_until(field, id, tier), &mut woken);
-            // Who has moved since, or sleeps longer now, has another entry. Asked for all at once, so that the memory of one
-            // comes while that of another is awaited.
+            // Who has moved since, or sleeps longer now, has another entry. Counted first, without a branch, so that the memory of
+            // one comes while that of another is awaited.
+            if woken.iter().map(|id| usize::from(field.sleeps_in(*id, tier))).sum::<usize>() == 0 {
+                woken.clear();
+                continue;
+            }
             woken.retain(|id| self.is_awake(field, *id, tier));
             let again = self.ranked + self.tiers[tier].queue.step();
             if woken.len() > MOST_SEATS.max(self.len() / 8) && field.now() > again {
@@ -408,14 +434,15 @@ impl Race {
     /// On to the next tier, or to a seat.
     fn promote(&mut self, field: &mut impl Field, id: u32, from: usize) {
         let look = field.look(id);
-        let level = self.level(from, field.now());
+        let levels = self.all_levels(field.now());
+        let level = levels[from];
         if from == TOP && look.value < level {
             let wake = self.wake_at(field, id, TOP, &look);
             // Who is early by less than a tick may as well have its seat.
             if self.tiers[TOP].queue.is_over(wake, field.now()) {
                 self.sit(field, id, look);
             } else {
-                self.sleep_until(field, id, TOP, wake);
+                self.sleep_on(field, id, TOP, wake);
             }
             return;
         }
@@ -425,11 +452,11 @@ impl Race {
             let wake = self.wake_at(field, id, from, &look);
             // Unless it would wake at once.
             if !self.tiers[from].queue.is_over(wake, field.now()) {
-                self.sleep_until(field, id, from, wake);
+                self.sleep_on(field, id, from, wake);
                 return;
             }
         }
-        let next = (from + 1..TIERS).find(|tier| self.level(*tier, field.now()) > level.max(look.value));
+        let next = (from + 1..TIERS).find(|tier| levels[*tier] > level.max(look.value));
         match next {
             Some(next) => self.sleep(field, id, next, look),
             None if look.value < level => self.sleep(field, id, TOP, look),

@@ -1,6 +1,6 @@
 //! The contestants that matter: of a hundred or so, which is worth most, with two or three looks.
 //!
-//! A value grows by no more than a known amount per second, so one that was looked at a moment ago has a bound now. Those with
+//! A value grows by no more than a known amount per second, so one that was looked at some time ago has a bound now. Those with
 //! the greatest bounds are looked at until no other can be greater. Bounds are plain arrays: the scan is a few dozen
 //! nanoseconds.
 
@@ -22,6 +22,8 @@ pub(super) struct Seats {
     at: Vec<f64>,
     /// the most that it grows per nanosecond from then on,
     growth: Vec<f64>,
+    /// and half of what that grows by with every nanosecond,
+    bend: Vec<f64>,
     /// until this moment.
     until: Vec<Time>,
     /// None of those is earlier.
@@ -44,6 +46,7 @@ impl Seats {
             values: Vec::new(),
             at: Vec::new(),
             growth: Vec::new(),
+            bend: Vec::new(),
             until: Vec::new(),
             first_until: Time::MAX,
             epoch: Time::ZERO,
@@ -70,6 +73,7 @@ impl Seats {
         self.values.clear();
         self.at.clear();
         self.growth.clear();
+        self.bend.clear();
         self.until.clear();
         self.first_until = Time::MAX;
     }
@@ -92,9 +96,11 @@ impl Seats {
         self.ids.push(id);
         self.values.push(look.value);
         self.at.push(at);
-        self.growth.push(per_nano(look.growth));
-        self.until.push(look.until);
-        self.first_until = self.first_until.min(look.until);
+        let Bound { growth, bend, until } = Bound::of(&look);
+        self.growth.push(growth);
+        self.bend.push(bend);
+        self.until.push(until);
+        self.first_until = self.first_until.min(until);
     }
 
     pub(super) fn remove(&mut self, id: u32) {
@@ -103,6 +109,7 @@ impl Seats {
             self.values.swap_remove(seat);
             self.at.swap_remove(seat);
             self.growth.swap_remove(seat);
+            self.bend.swap_remove(seat);
             self.until.swap_remove(seat);
         }
     }
@@ -117,8 +124,9 @@ impl Seats {
 
     fn set(&mut self, seat: usize, look: Look, at: f64) {
         (self.values[seat], self.at[seat]) = (look.value, at);
-        (self.growth[seat], self.until[seat]) = (per_nano(look.growth), look.until);
-        self.first_until = self.first_until.min(look.until);
+        let Bound { growth, bend, until } = Bound::of(&look);
+        (self.growth[seat], self.bend[seat], self.until[seat]) = (growth, bend, until);
+        self.first_until = self.first_until.min(until);
     }
 
     /// The contestant of the greatest value now; of equal ones the lowest.
@@ -128,9 +136,12 @@ impl Seats {
         if now > self.first_until {
             self.forget_outdated(now, moment);
         }
-        let seen = self.values.iter().zip(&self.at).zip(&self.growth);
+        let seen = self.values.iter().zip(&self.at).zip(&self.growth).zip(&self.bend);
         self.bounds.clear();
-        self.bounds.extend(seen.map(|((value, at), growth)| value * ROUNDING + growth * (moment - at)));
+        self.bounds.extend(seen.map(|(((value, at), growth), bend)| {
+            let wait = moment - at;
+            value * ROUNDING + (growth + bend * wait) * wait
+        }));
         self.rows.clear();
         self.rows.extend(self.bounds.chunks(ROW).map(greatest));
         let mut best: Option<(u32, f64)> = None;
@@ -166,6 +177,7 @@ impl Seats {
             if self.until[seat] < now && self.at[seat] < moment {
                 self.growth[seat] = f64::MAX;
                 self.values[seat] = f64::MAX;
+                self.bend[seat] = 0.0;
             } else {
                 self.first_until = self.first_until.min(self.until[seat]);
             }
@@ -173,9 +185,24 @@ impl Seats {
     }
 }
 
-/// The most that an infinite growth gives at once is 0, not NaN.
-fn per_nano(growth: f64) -> f64 {
-    (growth * (1e-9 * MARGIN)).min(f64::MAX)
+/// How far a value may get.
+struct Bound {
+    growth: f64,
+    bend: f64,
+    until: Time,
+}
+
+impl Bound {
+    fn of(look: &Look) -> Self {
+        // The most that an infinite growth gives at once is 0, not NaN.
+        let growth = (look.growth * (1e-9 * MARGIN)).min(f64::MAX);
+        let bend = look.bend * (0.5e-18 * MARGIN);
+        // Where the bend is known, growth is bounded for ever.
+        if bend < f64::INFINITY {
+            return Self { growth, bend, until: Time::MAX };
+        }
+        Self { growth, bend: 0.0, until: look.until }
+    }
 }
 
 /// In four lanes, for machines that have them.

@@ -13,8 +13,10 @@ pub(super) struct Tier {
     pub(super) count: usize,
     /// How many there should be.
     pub(super) size: usize,
-    /// The level under it is raised when there are more than this.
-    pub(super) most: usize,
+    /// The level under it is raised when there are more than this,
+    most: usize,
+    /// or more than it should hold and so many have come since they were all alike.
+    patience: usize,
     pub(super) queue: Queue,
     /// When its entries are more than this, those of sleepers that were moved are swept out.
     sweep_at: usize,
@@ -31,6 +33,7 @@ impl Tier {
             count: 0,
             size: 0,
             most: usize::MAX,
+            patience: usize::MAX,
             queue,
             sweep_at: SWEEP,
         }
@@ -44,6 +47,34 @@ impl Tier {
     /// so many come when there are none.
     pub(super) fn filled(&self) -> usize {
         self.size + self.size / 2
+    }
+
+    /// Whether it holds fewer than it should.
+    pub(super) fn has_room(&self) -> bool {
+        self.count < self.size
+    }
+
+    /// It should hold so many.
+    pub(super) fn set_size(&mut self, size: usize) {
+        self.size = size;
+        self.differ();
+    }
+
+    /// There is something to tell them apart by.
+    pub(super) fn differ(&mut self) {
+        (self.most, self.patience) = (2 * self.size, usize::MAX);
+    }
+
+    /// There is nothing to tell these many apart by, for now. That costs a look at each: it is tried again when there are twice as many,
+    /// or as many have come and gone.
+    pub(super) fn are_alike(&mut self, count: usize) {
+        (self.most, self.patience) = (2 * count, count);
+    }
+
+    /// Someone has come. Whether there are too many now.
+    pub(super) fn overflows(&mut self) -> bool {
+        self.patience = self.patience.saturating_sub(1);
+        self.count > self.most || (self.patience == 0 && self.count > 2 * self.size)
     }
 
     /// Someone is to wake then.

@@ -10,6 +10,10 @@ const LAST_STEP: f64 = 1e-7;
 const TINY: f64 = 1e-290;
 /// Above this share of the supremum, V resolves q to fewer than eleven digits.
 const NEARLY_ALL: f64 = 1.0 - 1e-5;
+/// Steps to a moment that may be early; what is found by then is early by more.
+const EARLY_STEPS: u32 = 16;
+/// By what part of the tolerance such steps are too short: it is the early side that is wanted.
+const SHORT: f64 = 0.5;
 
 impl SignalModel {
     /// How long after its last fetch a page that has seen `signals` signals (and sees no more) reaches `value` (for
@@ -21,6 +25,54 @@ impl SignalModel {
             return Some(0.0);
         }
         (self.alpha > 0.0).then(|| (threshold - reached) / self.alpha)
+    }
+
+    /// A moment not after the one at which it reaches `value`, early by about this share of the exponent at most.
+    pub(crate) fn moment_early(&self, value: f64, signals: u32, tolerance: f64) -> Option<f64> {
+        let threshold = self.threshold_early(value, tolerance)?;
+        let reached = self.state(0.0, signals).exponent;
+        if reached >= threshold {
+            return Some(0.0);
+        }
+        (self.alpha > 0.0).then(|| (threshold - reached) / self.alpha)
+    }
+
+    /// An exponent at which V is still below `value`, by about this share at most: for who needs to know when to look again, and not
+    /// the last digits, which cost as much as all before them.
+    fn threshold_early(&self, value: f64, tolerance: f64) -> Option<f64> {
+        let supremum = self.supremum();
+        let share = value / supremum;
+        let simple = self.gamma == 0.0 || self.nats == 0.0 || self.terms.is_some();
+        if simple || self.alpha == 0.0 || !(TINY..NEARLY_ALL).contains(&share) {
+            return self.threshold(value);
+        }
+        // As in [`Self::threshold_near`]: by the tangent in x, where V is nearly a straight line, a little short.
+        let low = g_inverse(self.alpha * value);
+        let high = g_inverse((self.alpha + self.gamma * self.nats) * value);
+        let mut bracket = Bracket { low, high };
+        let target = g_inverse(share);
+        let mut q = first_guess(bracket);
+        for _ in 0..EARLY_STEPS {
+            let at = self.value_at(self.threshold_state(q));
+            let reached = (at.value / supremum).min(1.0);
+            let x = g_inverse(reached);
+            let step = (target - x) * x * (1.0 - reached) * supremum / (at.slope * (1.0 + x));
+            if at.value < value {
+                bracket.low = q;
+                if step <= tolerance * q {
+                    return Some(q);
+                }
+            } else {
+                bracket.high = q;
+            }
+            if bracket.high - bracket.low <= tolerance * bracket.low {
+                break;
+            }
+            let next = q + step - SHORT * tolerance * q;
+            let inside = next > bracket.low && next < bracket.high;
+            q = if inside { next } else { bracket.middle() };
+        }
+        Some(bracket.low)
     }
 
     /// The exponent q at which V reaches `value` (for importance 1): `None` if it never does.

@@ -115,6 +115,24 @@ proptest! {
     }
 
     #[test]
+    fn early_moments_are_early_by_little(
+        model in any_models(),
+        signals in 0u32..40,
+        share in prop_oneof![1e-9f64..0.999_999, (-12f64..-0.001).prop_map(|digits| 10f64.powf(digits))],
+        tolerance in prop_oneof![Just(1e-3), Just(1e-2)],
+    ) {
+        let target = share * model.supremum();
+        let (early, exact) = (model.moment_early(target, signals, tolerance), model.moment(target, signals));
+        prop_assert_eq!(early.is_some(), exact.is_some());
+        if let Some((early, exact)) = early.zip(exact) {
+            prop_assert!(early <= exact * (1.0 + 1e-9), "{early} {exact}");
+            let exponents = [early, exact].map(|moment| model.exponent(moment, signals));
+            prop_assert!(exponents[0] >= exponents[1] * (1.0 - 3.0 * tolerance), "{exponents:?}");
+            prop_assert!(early == 0.0 || model.value(early, signals) <= target * (1.0 + 1e-9));
+        }
+    }
+
+    #[test]
     fn moment_is_the_inverse(model in any_models(), signals in 0u32..40, share in 1e-9f64..0.999_999) {
         let target = share * model.supremum();
         let Some(moment) = model.moment(target, signals) else {
