@@ -12,13 +12,6 @@ pub(crate) use whole::Whole;
 
 use crate::html;
 
-/// Elements that do not end a block: letters in another face, and what is not shown.
-const WITHIN: [&str; 36] = [
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img",
-    "ins", "kbd", "link", "mark", "meta", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "script", "strike",
-    "strong", "style", "sub", "sup", "tt", "u", "wbr",
-];
-
 /// Beyond so many blocks, the rest of a page is one block.
 pub const MOST_BLOCKS: usize = 20_000;
 
@@ -36,7 +29,7 @@ impl Blocks {
         if !selectors.is_empty() {
             return collector::collect(html, selectors);
         }
-        let mut whole = Whole::default();
+        let mut whole = Whole::of_page(html.len());
         html::read(html, &mut whole);
         whole.finish()
     }
@@ -112,18 +105,56 @@ impl Blocks {
     }
 }
 
-/// Does it stay within its block?
+/// Does it stay within its block? So do letters in another face, and what is not shown.
 fn is_within(tag: &str) -> bool {
-    WITHIN.binary_search(&tag).is_ok()
+    // As patterns these are told apart by length first: it is asked for every tag there is.
+    matches!(
+        tag,
+        "a" | "abbr"
+            | "acronym"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "big"
+            | "cite"
+            | "code"
+            | "del"
+            | "dfn"
+            | "em"
+            | "font"
+            | "i"
+            | "img"
+            | "ins"
+            | "kbd"
+            | "link"
+            | "mark"
+            | "meta"
+            | "nobr"
+            | "q"
+            | "rp"
+            | "rt"
+            | "ruby"
+            | "s"
+            | "samp"
+            | "script"
+            | "strike"
+            | "strong"
+            | "style"
+            | "sub"
+            | "sup"
+            | "tt"
+            | "u"
+            | "wbr"
+    )
 }
 
 /// The title's block before the others.
-fn titled(title: &Blocks, body: &Blocks) -> Blocks {
-    let mut whole = title.clone();
-    let shift = whole.text.len();
-    whole.text.push_str(&body.text);
-    whole.ends.extend(body.ends.iter().map(|end| end + shift));
-    whole
+fn titled(title: &Blocks, mut body: Blocks) -> Blocks {
+    let shift = title.text.len();
+    body.text.insert_str(0, &title.text);
+    body.ends.iter_mut().for_each(|end| *end += shift);
+    body.ends.splice(0..0, title.ends.iter().copied());
+    body
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Look {
         let html = charset::decoded(body, label);
         let mut found = Found::new(agent);
         let blocks = if rules.selectors.is_empty() {
-            let mut whole = Whole::default();
+            let mut whole = Whole::of_page(html.len());
             html::read(&html, (&mut whole, &mut found));
             whole.finish()
         } else {

@@ -78,7 +78,7 @@ pub(super) fn collect(html: &str, selectors: &Selectors) -> Blocks {
     let mut collector = collector.borrow_mut();
     collector.blocks.cut();
     let body = std::mem::take(&mut collector.blocks);
-    if takes_all { titled(&collector.title, &body) } else { body }
+    if takes_all { titled(&collector.title, body) } else { body }
 }
 
 fn cut_at(tag: &mut Element<'_, '_>, collector: &Rc<RefCell<Collector>>) {

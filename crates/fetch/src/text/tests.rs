@@ -109,8 +109,3 @@ proptest! {
         prop_assert_eq!(one, other, "{}", html);
     }
 }
-
-#[test]
-fn the_names_are_sorted_for_searching() {
-    assert!(WITHIN.is_sorted());
-}

@@ -13,11 +13,18 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
+    /// Of a page of so many bytes.
+    pub(crate) fn of_page(bytes: usize) -> Self {
+        // Half of most pages is markup.
+        let blocks = Blocks { text: String::with_capacity(bytes / 2), ends: Vec::with_capacity(64) };
+        Self { blocks, ..Self::default() }
+    }
+
     /// All of it, the title first.
     pub(crate) fn finish(mut self) -> Blocks {
         self.blocks.cut();
         self.title.cut();
-        titled(&self.title, &self.blocks)
+        titled(&self.title, self.blocks)
     }
 }
 
