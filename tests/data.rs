@@ -266,6 +266,62 @@ fn seeds_and_histories_come_in() {
 }
 
 #[test]
+fn pages_matter_as_they_are_asked_for() {
+    let crawled = Crawled::new();
+    let importance = |path: &str| {
+        let facts = json(&crawled.run(&["explain", &crawled.web.url(path), "--json"]));
+        facts["importance"].as_f64().unwrap()
+    };
+    let before: f64 = ["/", "/news", "/old", "/private/x"].map(importance).iter().sum();
+    // In a log that was rotated, and the older file compressed; with a crawler, a failure, garbage and a page that nobody crawls.
+    let line = |day: u32, path: &str, status: u16, agent: &str| {
+        format!(
+            "192.0.2.7 - - [{day:02}/Oct/2026:12:00:00 +0000] \"GET {path} HTTP/1.1\" {status} 5 \"-\" \"{agent}\"\n"
+        )
+    };
+    let mut log = String::new();
+    for day in 1..=20 {
+        log.push_str(&line(day, "/news", 200, "Mozilla/5.0").repeat(8));
+        log.push_str(&line(day, "/old", 304, "Mozilla/5.0").repeat(2));
+        log.push_str(&line(day, "/", 200, "Somebot/2.0 (+http://bot.example)").repeat(50));
+        log.push_str(&line(day, "/", 500, "Mozilla/5.0"));
+        log.push_str(&line(day, "/logo.png", 200, "Mozilla/5.0"));
+    }
+    let (older, newer) = log.split_at(log.len() / 2 + log[log.len() / 2..].find('\n').unwrap() + 1);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut gzip, older.as_bytes()).unwrap();
+    let older = text(&crawled.folder.file("access.log.1.gz", gzip.finish().unwrap())).to_owned();
+    let newer = [newer.as_bytes(), b"\xff\xfe\x00garbage\n"].concat();
+    let newer = text(&crawled.folder.file("access.log", newer)).to_owned();
+    let site = crawled.web.url("/");
+
+    complains(&crawled.run(&["import", "requests", &newer]), &["--site says where its paths are"]);
+    let said = crawled.run(&["import", "requests", &newer, &older, "--site", &site]);
+    assert!(said.status.success(), "{}", stderr(&said));
+    let said = stdout(&said);
+    assert!(said.contains("220 of 1241 lines are requests of people for pages"), "{said}");
+    assert!(said.contains("4 pages weighed by 19 d of requests: 2 of them asked for"), "{said}");
+    assert!(said.contains("not known here: 1"), "{said}");
+    assert!((importance("/news") / importance("/old") - 4.0).abs() < 0.01);
+    assert!(importance("/") > 0.0 && importance("/") < 0.01 * importance("/old"));
+    let after: f64 = ["/", "/news", "/old", "/private/x"].map(importance).iter().sum();
+    assert!((after / before - 1.0).abs() < 1e-9, "{before} {after}");
+
+    // The same twice is the same as once; by the day it is the number of requests.
+    crawled.run(&["import", "requests", &newer, &older, "--site", &site, "--per-day", "--memory", "1000d"]);
+    assert!((importance("/news") - 8.0).abs() < 0.8, "{}", importance("/news"));
+
+    let elsewhere = crawled.folder.file("other.csv", "time,url\n2026-10-01T00:00:00Z,https://example.net/\n");
+    let said = stdout(&crawled.run(&["import", "requests", text(&elsewhere)]));
+    assert!(said.contains("nothing has changed"), "{said}");
+    complains(
+        &crawled.run(&["import", "requests", &crawled.path("none.log")]),
+        &["none.log: cannot be read"],
+    );
+    complains(&crawled.run(&["import", "requests", &newer, "--site", "nowhere"]), &["--site: "]);
+}
+
+#[test]
 fn mistakes_in_histories_import_nothing() {
     let crawled = Crawled::new();
     let refuse = |rows: &str, parts: &[&str]| {

@@ -6,7 +6,7 @@
 //! - `recorder`: the store on a thread of its own; `restore`: from its facts to a frontier
 //! - [`Beliefs`], [`Standing`]: for those who look into the store: what a crawl that started now would believe, and what fetches are worth to the last one
 //! - [`inherit()`]: what another crawler saw, as if we had looked
-//! - [`requests`]: what people asked for, from access logs
+//! - [`requests`]: what people asked for, from access logs; [`Asked`]: how much pages matter to them
 //! - `clock`: the only place that reads the real one
 //!
 //! Do, then record: a visit counts once its batch is committed. What was under way when the process died is done again.
@@ -20,6 +20,7 @@ mod event;
 mod follow;
 mod hours;
 mod inherit;
+mod interest;
 mod ledger;
 mod memo;
 mod read;
@@ -39,6 +40,7 @@ pub use clock::Clock;
 pub use crawl::Crawl;
 pub use follow::Follow;
 pub use inherit::{InheritError, Inherited, Watched, inherit};
+pub use interest::{Asked, Scale, Weighed};
 pub use ledger::Ledger;
 pub use rules::{RobotsSay, robots_say};
 pub use seeds::{Seed, add_seeds};

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use refrain_core::time::Time;
+use refrain_core::time::{Span, Time};
 
 use super::moment;
+use crate::units;
 
 /// What looks into a data directory, or fills one.
 #[derive(Debug, Subcommand)]
@@ -288,6 +289,41 @@ pub(crate) enum ImportWhat {
     Seeds(ImportSeedsArgs),
     /// What another crawler saw: learning does not start at zero
     History(ImportHistoryArgs),
+    /// What people ask for: access logs. Pages matter as much as they are asked for
+    Requests(ImportRequestsArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A line is a request, in the common or the combined log format (a virtual host may stand before it), or 'time,url'. Successful GETs count, but for those of
+crawlers. All pages of the hosts that were asked get a new importance; give all the files that are to count, in any order.
+
+Examples:
+  refrain import requests access.log access.log.*.gz --site https://example.org
+  refrain import requests requests.csv --per-day")]
+pub(crate) struct ImportRequestsArgs {
+    /// Access logs, plain or gzip'ed; '-' is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Where the paths in the logs are, if they do not say so
+    #[arg(long, value_name = "URL")]
+    pub(crate) site: Option<String>,
+
+    /// A request that is so old counts a third (1/e) of one from now
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = units::some_span)]
+    pub(crate) memory: Span,
+
+    /// Importance in requests per day. Otherwise the pages are weighed against each other, and matter as much as before all together
+    #[arg(long)]
+    pub(crate) per_day: bool,
+
+    /// Crawlers count as well
+    #[arg(long)]
+    pub(crate) bots: bool,
+
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 #[derive(Debug, Args)]
