@@ -93,6 +93,11 @@ fn diffs_of_versions() {
     );
     assert!(lines[3..].contains(&"+two \\u{1b}[31m\\u{202e}evil"), "{diff}");
     assert!(!diff.contains('\u{1b}'), "no colours and nobody's escapes in a pipe");
+    // By the rules for its site.
+    let site = format!("[[site]]\nstart = \"{}\"\nignore = [\"p\"]\n", crawled.web.url("/"));
+    let rules = text(&crawled.folder.file("rules.toml", site)).to_owned();
+    let same = stdout(&crawled.run(&["diff", &url, "--config", &rules]));
+    assert!(same.contains("by the rules for its site, is the same"), "{same}");
     let raw = stdout(&crawled.run(&["diff", &url, "--raw"]));
     assert!(raw.contains("+<title>News</title><h1>News</h1><p>two"), "{raw}");
 

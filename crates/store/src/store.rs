@@ -127,6 +127,16 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    /// SQLite's log is emptied into the database, so that one file has it all. SQLite does so itself when the last connection is closed,
+    /// but not if that is somebody who only reads. What cannot be done now is done when the store is opened again.
+    fn drop(&mut self) {
+        if !self.unsure {
+            let _ = self.reader.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use refrain_core::time::Time;
@@ -164,5 +174,29 @@ mod tests {
         grow_to(&store, 1_000_000);
         assert!(store.commit(&pages(100)).unwrap().pages.iter().all(|added| added.new));
         assert_eq!(store.read().status().unwrap().pages[0].1, 200);
+    }
+
+    #[test]
+    fn the_database_has_it_all_whoever_still_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), Options::default()).unwrap();
+        let reader = Reader::open(folder.path()).unwrap();
+        store.commit(&pages(0)).unwrap();
+        let log = folder.path().join("refrain.db-wal");
+        assert!(log.metadata().unwrap().len() > 0);
+        drop(store);
+        assert_eq!(log.metadata().map_or(0, |log| log.len()), 0);
+        drop(reader);
+        // Without its log.
+        let _ = std::fs::remove_file(log);
+        let reader = Reader::open(folder.path()).unwrap();
+        let mut found = 0;
+        reader
+            .pages(|_| {
+                found += 1;
+                std::ops::ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(found, pages(0).pages.len());
     }
 }

@@ -103,6 +103,10 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) place: Place,
 
+    /// A file of settings: what counts as a change, by its rules for sites [default: refrain.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
     /// The version to start from [default: the one before]
     #[arg(long, value_name = "VERSION|TIME", value_parser = which)]
     pub(crate) from: Option<Which>,

@@ -1,11 +1,11 @@
 //! `refrain crawl`: the engine, with a person in front of it.
 
-mod config;
+pub(crate) mod config;
 mod feed;
 mod lines;
 pub(crate) mod seeds;
 mod view;
-mod wanted;
+pub(crate) mod wanted;
 mod watch;
 mod webhook;
 

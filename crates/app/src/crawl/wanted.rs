@@ -178,6 +178,13 @@ fn texts(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
+/// What counts as a change of a page: the longest beginning that fits decides.
+pub(crate) fn rules_for(config: &Config, url: &str) -> Result<Rules, Failure> {
+    let fits = config.site.iter().filter(|site| url.starts_with(&site.start));
+    let site = fits.max_by_key(|site| site.start.len());
+    site.map_or(Ok(Rules::default()), |site| rules(site).map(|(_, rules)| rules))
+}
+
 fn rules(site: &Site) -> Result<(String, Rules), Failure> {
     let wrong = |why: String| Failure::input(format!("[[site]] {}: {why}", site.start));
     if !site.start.contains("://") {

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 use super::{known_page, spelled, written};
 use crate::chart::{counted, grouped};
 use crate::cli::{DiffArgs, Which};
+use crate::crawl::config::Config;
+use crate::crawl::wanted::rules_for;
 use crate::failure::Failure;
 use crate::output::to_stdout;
 use hunks::{Hunk, hunks};
@@ -31,7 +33,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
         return say(args, &page, &alone(&reader, &page, &versions)?);
     };
     let (old, new) = (Body::read(&reader, chosen.0)?, Body::read(&reader, chosen.1)?);
-    let (Some(old_lines), Some(new_lines)) = (old.lines(args.raw), new.lines(args.raw)) else {
+    let rules = rules_for(&Config::find(args.config.as_deref())?, &page.url)?;
+    let lines = |body: &Body| body.lines(args.raw, &rules);
+    let (Some(old_lines), Some(new_lines)) = (lines(&old), lines(&new)) else {
         let (from, to) = (old.bytes().len(), new.bytes().len());
         let what = format!(
             "It is no text: {} bytes of {} became {} of {}",
@@ -54,6 +58,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
             format!("Versions {} and {} are the same", chosen.0.id.0, chosen.1.id.0)
         } else if args.raw {
             "The lines are the same; only their ends or their encoding differ".to_owned()
+        } else if !rules.selectors.is_empty() {
+            "What counts of it, by the rules for its site, is the same; --raw shows the body as it came"
+                .to_owned()
         } else {
             "The text is the same, the markup is not; --raw shows the body as it came".to_owned()
         };
@@ -203,8 +210,8 @@ impl Body {
     }
 
     /// Its text, or all of it, line by line; `None` if it is made of something else than letters.
-    fn lines(&self, raw: bool) -> Option<Vec<String>> {
-        let look = Look::new(self.bytes(), self.content_type.as_ref(), &Rules::default());
+    fn lines(&self, raw: bool, rules: &Rules) -> Option<Vec<String>> {
+        let look = Look::new(self.bytes(), self.content_type.as_ref(), rules);
         let text = look.text()?;
         if !raw {
             return Some(text.iter().map(str::to_owned).collect());
