@@ -1,6 +1,7 @@
 //! What an answer says: whether the page changed, where it leads, and what goes into the archive.
 
 use refrain_core::time::{Span, Time};
+use refrain_fetch::announce::hints::Hints;
 use refrain_fetch::change::{self, Kept, Look, What};
 use refrain_fetch::client::Response;
 use refrain_fetch::links::{Directives, Links};
@@ -18,7 +19,7 @@ pub(crate) struct Read {
     pub(crate) elapsed: Option<Span>,
     /// What counted as the change.
     pub(crate) counted: Option<String>,
-    /// How long before the request the server says the page changed.
+    /// When the page changed last, if the server says so and can be believed.
     pub(crate) modified: Option<Time>,
     pub(crate) digest: Option<Digest>,
     pub(crate) record: Option<Encoded>,
@@ -63,7 +64,7 @@ pub(crate) fn read(
             answer: Answer::NotModified,
             elapsed: before,
             counted: None,
-            modified: answer.last_modified(),
+            modified: Hints::of(&answer.headers, time).changed(time),
             digest: memo.digest,
             record,
             links: Vec::new(),
@@ -80,7 +81,7 @@ pub(crate) fn read(
             answer: Answer::Unchanged,
             elapsed: before,
             counted: None,
-            modified: answer.last_modified(),
+            modified: Hints::of(&answer.headers, time).changed(time),
             digest: Some(digest),
             record,
             links: Vec::new(),
@@ -124,7 +125,7 @@ pub(crate) fn read(
         answer: became,
         elapsed: before,
         counted: what.or_else(|| (became == Answer::Changed).then(|| "bytes".to_owned())),
-        modified: answer.last_modified(),
+        modified: Hints::of(&answer.headers, time).changed(time),
         digest: Some(memo.digest.unwrap_or(digest)),
         record,
         links,

@@ -99,6 +99,16 @@ impl Hints {
         (promise > Span::ZERO).then_some(left)
     }
 
+    /// When the page changed last, by the clock of whom the answer came to at `now`: servers' clocks are wrong, but their dates are all of
+    /// the same clock.
+    pub fn changed(&self, now: Time) -> Option<Time> {
+        let LastModified::At(moment) = self.last_modified else { return None };
+        let before = self.date.unwrap_or(now).since(moment);
+        Some(Time::from_nanos(
+            now.as_nanos().saturating_sub(before.as_nanos().try_into().unwrap_or(i64::MAX)),
+        ))
+    }
+
     /// When the page changed between two looks, if `Last-Modified` can tell: later than the look before, not later than this one.
     pub fn changed_between(&self, before: Time, now: Time) -> Option<Time> {
         match self.last_modified {
@@ -185,6 +195,20 @@ mod tests {
 
     fn secs(seconds: u64) -> Span {
         Span::from_whole_secs(seconds)
+    }
+
+    #[test]
+    fn clocks_that_are_wrong_do_not_matter() {
+        // 13:00 by the server's clock, which is an hour fast.
+        let ahead =
+            [("date", "Sun, 15 Nov 2026 13:00:00 GMT"), ("last-modified", "Sun, 15 Nov 2026 12:50:00 GMT")];
+        assert_eq!(hints(&ahead).changed(at(NOON)), Some(at(NOON - 600)));
+        let alone = [("last-modified", "Sun, 15 Nov 2026 11:50:00 GMT")];
+        assert_eq!(hints(&alone).changed(at(NOON)), Some(at(NOON - 600)));
+        // Made when it was asked for.
+        let now =
+            [("date", "Sun, 15 Nov 2026 13:00:00 GMT"), ("last-modified", "Sun, 15 Nov 2026 13:00:00 GMT")];
+        assert_eq!(hints(&now).changed(at(NOON)), None);
     }
 
     #[test]

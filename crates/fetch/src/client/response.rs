@@ -101,11 +101,6 @@ impl Response {
         self.headers.get("etag")
     }
 
-    /// When the server says the page changed last, if that is a date.
-    pub fn last_modified(&self) -> Option<Time> {
-        date(self.headers.text("last-modified")?)
-    }
-
     /// How long the server asks us to stay away, at the moment `now`.
     pub fn retry_after(&self, now: Time) -> Option<Span> {
         let value = self.headers.text("retry-after")?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::fake::{client, get, once, raw, request_head, settings};
 use refrain_core::time::{Span, Time};
+use refrain_fetch::announce::hints::{Hints, LastModified};
 use refrain_fetch::client::{Request, Settings, Version};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
@@ -22,7 +23,9 @@ async fn an_answer_is_kept_as_it_came() {
     assert_eq!(response.raw, "abcde");
     assert!(!response.truncated);
     assert_eq!(response.etag(), Some(&b"W/\"a\""[..]));
-    assert_eq!(response.last_modified(), Some(Time::from_nanos(784_111_777_000_000_000)));
+    let modified = Time::from_nanos(784_111_777_000_000_000);
+    let hints = Hints::of(&response.headers, modified + Span::from_whole_secs(60));
+    assert_eq!(hints.last_modified, LastModified::At(modified));
     let kind = response.content_type().expect("a type");
     assert!(kind.is_html());
     assert_eq!(kind.charset.as_deref(), Some("koi8-r"));
