@@ -146,6 +146,7 @@ mod tests {
     use crate::seeds::{Seed, add_seeds};
 
     const SECOND: i64 = 1_000_000_000;
+    const ELSEWHERE: &str = "http://b.example/";
 
     fn at(day: f64) -> Time {
         Time::from_nanos((day * DAY) as i64 * SECOND)
@@ -155,16 +156,14 @@ mod tests {
         PageUrl::parse(&format!("http://a.example{path}")).unwrap()
     }
 
+    /// Of the pages below, in their order.
     fn importances(store: &Store) -> Vec<f64> {
-        let mut all = Vec::new();
-        store
-            .read()
-            .pages(|row| {
-                all.push(row.importance);
-                ControlFlow::Continue(())
-            })
-            .unwrap();
-        all
+        let of = |url: &str| store.read().page(url).unwrap().unwrap().importance;
+        ["/much", "/little", "/none"]
+            .map(|path| of(url(path).as_str()))
+            .into_iter()
+            .chain([of(ELSEWHERE)])
+            .collect()
     }
 
     fn store(folder: &std::path::Path) -> Store {
@@ -172,11 +171,7 @@ mod tests {
         let mut seeds: Vec<Seed> = ["/much", "/little", "/none"]
             .map(|path| Seed { url: url(path), importance: Some(2.0), max_age: None })
             .to_vec();
-        seeds.push(Seed {
-            url: PageUrl::parse("http://b.example/").unwrap(),
-            importance: Some(5.0),
-            max_age: None,
-        });
+        seeds.push(Seed { url: PageUrl::parse(ELSEWHERE).unwrap(), importance: Some(5.0), max_age: None });
         add_seeds(&mut store, &seeds, at(0.0)).unwrap();
         store
     }
