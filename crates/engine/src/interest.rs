@@ -110,12 +110,8 @@ impl Asked {
         };
         for some in pages.chunks(AT_A_TIME) {
             let importance = |count: f64| Some(factor * (count + PRIOR_SHARE * mean));
-            let edit = |(page, count): &(PageId, f64)| Edit {
-                page: *page,
-                importance: importance(*count),
-                max_age: None,
-                state: None,
-            };
+            let edit =
+                |(page, count): &(PageId, f64)| Edit { importance: importance(*count), ..Edit::of(*page) };
             store.commit(&Batch { edits: some.iter().map(edit).collect(), ..Batch::default() })?;
         }
         Ok(weighed)

@@ -2,7 +2,7 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Address, Batch, Edit, NewPage, PageId, Store, StoreError};
+use refrain_store::{Address, Batch, Edit, NewPage, Origin, PageId, Store, StoreError};
 
 use crate::settings::host_name;
 
@@ -46,10 +46,9 @@ pub fn add_seeds(store: &mut Store, seeds: &[Seed], now: Time) -> Result<u64, St
 fn edit(seed: &Seed, page: PageId) -> Option<Edit> {
     let says_something = seed.importance.is_some() || seed.max_age.is_some();
     says_something.then(|| Edit {
-        page,
         importance: seed.importance,
         max_age: seed.max_age.map(Some),
-        state: None,
+        ..Edit::of(page)
     })
 }
 
@@ -62,5 +61,6 @@ pub(crate) fn new_page(
     found: &'static str,
 ) -> Result<NewPage, StoreError> {
     let host = host_name(url);
-    Ok(NewPage { url: Address::new(url.as_str())?, host, importance, max_age, added, found })
+    let origin = Origin::default();
+    Ok(NewPage { url: Address::new(url.as_str())?, host, importance, max_age, added, found, origin })
 }

@@ -56,7 +56,7 @@ impl Tidy {
 #[cfg(test)]
 mod tests {
     use refrain_store::warc::{Body, HttpHead, Response};
-    use refrain_store::{Address, Batch, Digest, Look, NewPage, Options, Outcome, PageState};
+    use refrain_store::{Address, Batch, Digest, Look, NewPage, Options, Origin, Outcome, PageState};
 
     use super::*;
 
@@ -73,6 +73,7 @@ mod tests {
             max_age: None,
             added: start,
             found: "seed",
+            origin: Origin::default(),
         };
         let page = store.commit(&Batch { pages: vec![page], ..Batch::default() }).unwrap().pages[0].page;
         let head = HttpHead::response(200, "OK", std::iter::empty()).unwrap();

@@ -10,7 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use refrain_core::time::{Span, Time};
 use refrain_store::warc::{Body, HttpHead, Response};
 use refrain_store::{
-    Added, Address, Batch, Digest, Known, Look, NewPage, Options, Outcome, PageId, PageState, Reader, Store,
+    Added, Address, Batch, Digest, Known, Look, NewPage, Options, Origin, Outcome, PageId, PageState, Reader,
+    Store,
 };
 
 const PER_COMMIT: usize = 1000;
@@ -104,7 +105,15 @@ fn page(number: usize) -> Result<NewPage, Box<dyn Error>> {
         "{host}/articles/{:x}/the-title-of-the-page-number-{number}.html",
         spread % 65536
     ))?;
-    Ok(NewPage { url, host, importance: 1.0, max_age: None, added: Time::ZERO, found: "seed" })
+    Ok(NewPage {
+        url,
+        host,
+        importance: 1.0,
+        max_age: None,
+        added: Time::ZERO,
+        found: "seed",
+        origin: Origin::default(),
+    })
 }
 
 fn scan(directory: &Path) -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,9 @@
 //! Facts that are committed together.
 
-use crate::facts::{Edit, HostUpdate, Lease, Look, NewPage, PageId, PastLooks, Seq, Signal, VersionId};
+use crate::facts::{
+    Announcement, Edit, HostUpdate, HubFacts, Lease, Look, NewPage, PageId, PastLooks, Seq, Signal,
+    VersionId, Voice,
+};
 
 /// Facts that are committed together: all of them, or none.
 ///
@@ -19,6 +22,14 @@ pub struct Batch {
     pub looks: Vec<Look>,
     /// Hints.
     pub signals: Vec<Signal>,
+    /// What was announced last.
+    pub announced: Vec<Announcement>,
+    /// How far announcements can be believed.
+    pub voices: Vec<Voice>,
+    /// News of hubs.
+    pub hubs: Vec<HubFacts>,
+    /// Pages that are hubs no more.
+    pub no_hubs: Vec<PageId>,
     /// Fetches that are under way now; a page has one lease, the latest.
     pub leases: Vec<Lease>,
     /// Pages whose fetches are no longer under way.

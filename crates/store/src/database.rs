@@ -8,10 +8,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use crate::error::{Context, StoreError};
 
 /// The version of the schema, as `PRAGMA user_version` has it.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// Marks the file as Refrain's (`file` and SQLite itself show it): "Rfrn".
 const APPLICATION: i64 = 0x5266_726e;
 const SCHEMA: &str = include_str!("schema.sql");
+/// What leads from each version to the next one, beginning with the first.
+const UPGRADES: [&str; 1] = [include_str!("upgrade-2.sql")];
 
 /// Statements that are prepared once; there are fewer than this.
 const STATEMENTS: usize = 64;
@@ -28,8 +30,10 @@ pub(crate) fn open_to_write(path: &Path, cache_bytes: u64) -> Result<Connection,
     // Before anything is written: whoever points at another program's file gets it back as it was.
     let found = version(&connection, path)?;
     configure(&connection, cache_bytes).at(path, "configure the database")?;
-    if found == 0 {
-        create(&mut connection).at(path, "create the tables")?;
+    match found {
+        0 => create(&mut connection).at(path, "create the tables")?,
+        VERSION => {}
+        older => upgrade(&mut connection, older).at(path, "bring the tables up to date")?,
     }
     Ok(connection)
 }
@@ -52,6 +56,9 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     };
     if found == 0 {
         return Err(StoreError::NotAStore { path: path.to_owned(), why: "it has no tables yet".to_owned() });
+    }
+    if found < VERSION {
+        return Err(StoreError::Older { path: path.to_owned(), found, known: VERSION });
     }
     prepare_once(&connection).at(path, "configure the database")?;
     Ok(connection)
@@ -106,6 +113,15 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
+fn upgrade(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for step in UPGRADES.iter().skip(usize::try_from(from - 1).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
+
 /// The version of the schema; 0 if the database is empty.
 fn version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let not_ours = |why: &str| StoreError::NotAStore { path: path.to_owned(), why: why.to_owned() };
@@ -120,8 +136,8 @@ fn version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let found = number("PRAGMA user_version").at(path, "read the database")?;
     match (tables, application, found) {
         (0, 0, 0) => Ok(0),
-        (_, APPLICATION, VERSION) => Ok(VERSION),
-        (_, APPLICATION, VERSION..) => {
+        (_, APPLICATION, 1..=VERSION) => Ok(found),
+        (_, APPLICATION, _) if found > VERSION => {
             Err(StoreError::Newer { path: path.to_owned(), found, known: VERSION })
         }
         _ => Err(not_ours("it is the database of another program")),

@@ -22,6 +22,16 @@ pub enum StoreError {
         /// The latest version known here.
         known: i64,
     },
+    /// An earlier version of Refrain wrote it, and nobody has brought it up to date.
+    #[error("{}: written by an older Refrain (schema {found}, this one has {known}); a crawl brings it up to date", path.display())]
+    Older {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version here.
+        known: i64,
+    },
     /// There is something else at this place, or nothing.
     #[error("{}: {why}; expected a data directory of Refrain", path.display())]
     NotAStore {

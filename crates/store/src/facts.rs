@@ -141,6 +141,53 @@ pub struct NewPage {
     pub added: Time,
     /// How it was found: `seed`, `link`, `sitemap`, `feed`, …
     pub found: &'static str,
+    /// What else is known of where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a page comes from, and what that makes of it. Most pages have nothing of this.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// What it is there for.
+    pub role: Role,
+    /// The page that it was found on.
+    pub hub: Option<PageId>,
+    /// When it appeared; `None`: when it was added.
+    pub born: Option<Time>,
+    /// The share of its importance that it loses per second from then on; `None`: it stays.
+    pub decay: Option<f64>,
+    /// What is promised of its changes, as a number that only the crawler understands.
+    pub hint: Option<u8>,
+}
+
+/// What a page is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// To be read.
+    #[default]
+    Page,
+    /// It says what pages there are, and when they changed.
+    Sitemap,
+    /// It says what is new.
+    Feed,
+}
+
+impl Role {
+    const ALL: [Self; 3] = [Self::Page, Self::Sitemap, Self::Feed];
+
+    /// As the database has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Sitemap => "sitemap",
+            Self::Feed => "feed",
+        }
+    }
+
+    /// The role of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
 }
 
 /// One look at a page: what was seen, and what is known of the page now.
@@ -203,6 +250,8 @@ pub struct Known {
     pub title: Option<String>,
     /// What the next body is compared with; `None` leaves it as it was.
     pub kept: Option<Vec<u8>>,
+    /// What is promised of its changes; `None` leaves it as it was.
+    pub hint: Option<u8>,
 }
 
 /// All that is known of a host; replaces what was known.
@@ -242,10 +291,19 @@ pub struct Edit {
     pub max_age: Option<Option<Span>>,
     /// Whether it is crawled.
     pub state: Option<PageState>,
+    /// The share of its importance that it loses per second; `Some(None)`: none.
+    pub decay: Option<Option<f64>>,
+}
+
+impl Edit {
+    /// Nothing, yet.
+    pub fn of(page: PageId) -> Self {
+        Self { page, importance: None, max_age: None, state: None, decay: None }
+    }
 }
 
 /// A hint that a page changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
     /// The page.
     pub page: PageId,
@@ -253,6 +311,68 @@ pub struct Signal {
     pub kind: String,
     /// When it came.
     pub time: Time,
+    /// When the page is said to have changed.
+    pub said: Option<Time>,
+    /// By how much a fetch of the page was worth more then.
+    pub worth: Option<f64>,
+    /// Whether the next look saw a change; `None` until there is one. The store finds that out by itself.
+    pub came_true: Option<bool>,
+}
+
+impl Signal {
+    /// A hint that says nothing else.
+    pub fn new(page: PageId, kind: &str, time: Time) -> Self {
+        Self { page, kind: kind.to_owned(), time, said: None, worth: None, came_true: None }
+    }
+}
+
+/// When a kind of announcement last said that a page changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// The page.
+    pub page: PageId,
+    /// The kind.
+    pub kind: &'static str,
+    /// When it is said to have changed.
+    pub said: Time,
+}
+
+/// How far the announcements of a host can be believed; replaces what was known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Voice {
+    /// The host, by name.
+    pub host: String,
+    /// The kind.
+    pub kind: String,
+    /// Intervals between two looks that it was judged by.
+    pub intervals: f64,
+    /// The share of its signals that is true.
+    pub precision: f64,
+    /// The share of changes that it announces.
+    pub recall: f64,
+    /// Whether its signals count.
+    pub heard: bool,
+    /// For the crawler that goes on.
+    pub learned: Vec<u8>,
+}
+
+/// What is known of a hub; replaces what was known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HubFacts {
+    /// The page.
+    pub page: PageId,
+    /// Visits since it was known to be one.
+    pub visits: u64,
+    /// New links and signals that they showed.
+    pub news: u64,
+    /// News per second.
+    pub rate: f64,
+    /// What one of them is worth when it is new,
+    pub profit: f64,
+    /// and how fast that falls, per second.
+    pub decay: f64,
+    /// For the crawler that goes on.
+    pub learned: Vec<u8>,
 }
 
 /// A fetch under way.

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use refrain_core::time::Time;
-//! use refrain_store::{Address, Batch, NewPage, Options, Reader, Store};
+//! use refrain_store::{Address, Batch, NewPage, Options, Origin, Reader, Store};
 //!
 //! let directory = tempfile::tempdir()?;
 //! let mut store = Store::open(directory.path(), Options::default())?;
@@ -21,6 +21,7 @@
 //!     max_age: None,
 //!     added: Time::from_nanos(1_700_000_000_000_000_000),
 //!     found: "seed",
+//!     origin: Origin::default(),
 //! };
 //! let done = store.commit(&Batch { pages: vec![page], ..Batch::default() })?;
 //! assert!(done.pages[0].new);
@@ -57,10 +58,12 @@ pub use compact::{Compacted, Compaction};
 pub use digest::Digest;
 pub use error::StoreError;
 pub use facts::{
-    Edit, HostId, HostUpdate, IMPORTED, Known, Lease, Look, NewPage, Outcome, PageId, PageState, PastLooks,
-    Robots, Seq, Signal, VersionId,
+    Announcement, Edit, HostId, HostUpdate, HubFacts, IMPORTED, Known, Lease, Look, NewPage, Origin, Outcome,
+    PageId, PageState, PastLooks, Robots, Role, Seq, Signal, VersionId, Voice,
 };
-pub use query::{Change, Filter, HostRow, Observation, Order, PageRecord, PageRow, Seen, Status, Version};
+pub use query::{
+    Change, Filter, HostRow, HubRow, Observation, Order, PageRecord, PageRow, Seen, Status, Version,
+};
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use store::{Options, Store};

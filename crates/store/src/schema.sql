@@ -1,4 +1,4 @@
--- Refrain's data directory, version 1. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 2. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (
@@ -32,7 +32,12 @@ CREATE TABLE pages (
     redirect      TEXT,                            -- where it leads
     title         TEXT,
     history       BLOB,                            -- what was learned of its changes, compact; for the crawler
-    kept          BLOB                             -- what its next body is compared with; for the crawler
+    kept          BLOB,                            -- what its next body is compared with; for the crawler
+    role          TEXT NOT NULL DEFAULT 'page' CHECK (role IN ('page', 'sitemap', 'feed')),
+    hub           INTEGER,                         -- the page that it was found on
+    born          INTEGER,                         -- when it appeared; NULL: when it was added
+    decay         REAL,                            -- importance falls by this share per second from then on; NULL: it stays
+    hint          INTEGER                          -- what is promised of its changes, as a number; for the crawler
 ) STRICT;
 
 -- Every look at every page. Rows are only ever added.
@@ -90,12 +95,47 @@ CREATE INDEX changes_by_time ON changes (time);
 
 -- Hints that a page changed.
 CREATE TABLE signals (
-    id   INTEGER PRIMARY KEY,
-    page INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
-    kind TEXT NOT NULL,
-    time INTEGER NOT NULL
+    id        INTEGER PRIMARY KEY,
+    page      INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    kind      TEXT NOT NULL,                       -- sitemap, feed, …
+    time      INTEGER NOT NULL,                    -- when it came
+    said      INTEGER,                             -- when the page is said to have changed
+    worth     REAL,                                -- by how much a fetch of the page was worth more then; NULL: not known
+    came_true INTEGER                              -- whether the next look saw a change; NULL: there was none yet
 ) STRICT;
 CREATE INDEX signals_by_page ON signals (page, time);
+CREATE INDEX signals_open ON signals (page) WHERE came_true IS NULL;
+
+-- When each kind of announcement last said that a page changed: what is newer is a signal.
+CREATE TABLE announced (
+    page INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    said INTEGER NOT NULL,
+    PRIMARY KEY (page, kind)
+) STRICT, WITHOUT ROWID;
+
+-- How far each kind of announcement can be believed, host by host.
+CREATE TABLE voices (
+    host      INTEGER NOT NULL REFERENCES hosts (id),
+    kind      TEXT NOT NULL,
+    intervals REAL NOT NULL,                       -- between two looks at pages that it speaks about
+    precision REAL NOT NULL,                       -- the share of its signals that is true
+    recall    REAL NOT NULL,                       -- the share of changes that it announces
+    heard     INTEGER NOT NULL,                    -- whether its signals count
+    learned   BLOB NOT NULL,                       -- for the crawler
+    PRIMARY KEY (host, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Pages, sitemaps and feeds that show what is new.
+CREATE TABLE hubs (
+    page    INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    visits  INTEGER NOT NULL,                      -- since it was known to be one
+    news    INTEGER NOT NULL,                      -- new links and signals that they showed
+    rate    REAL NOT NULL,                         -- news per second, as believed now
+    profit  REAL NOT NULL,                         -- what one of them is worth when it is new: seconds, times importance
+    decay   REAL NOT NULL,                         -- how fast that falls, per second
+    learned BLOB NOT NULL                          -- for the crawler
+) STRICT;
 
 -- Fetches under way.
 CREATE TABLE leases (

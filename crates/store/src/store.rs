@@ -142,7 +142,7 @@ mod tests {
     use refrain_core::time::Time;
 
     use super::*;
-    use crate::{Address, NewPage};
+    use crate::{Address, NewPage, Origin};
 
     fn pages(from: usize) -> Batch {
         let page = |number| NewPage {
@@ -152,6 +152,7 @@ mod tests {
             max_age: None,
             added: Time::ZERO,
             found: "seed",
+            origin: Origin::default(),
         };
         Batch { pages: (from..from + 100).map(page).collect(), ..Batch::default() }
     }

@@ -2,6 +2,7 @@
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
+use super::announced::Judge;
 use super::bounds;
 use crate::batch::Committed;
 use crate::digest::Digest;
@@ -20,6 +21,7 @@ struct Statements<'a> {
     body: CachedStatement<'a>,
     version: CachedStatement<'a>,
     change: CachedStatement<'a>,
+    judge: Judge<'a>,
 }
 
 /// What was known of a page before the look.
@@ -49,6 +51,9 @@ pub(super) fn add(
         let change = change(look, &before);
         let observation = statements.observe(look, time)?;
         statements.update_page(look, time, change.is_some())?;
+        if look.outcome.is_fresh() && look.outcome != Outcome::First {
+            statements.judge.judge(look.page.0, look.outcome == Outcome::Changed, time)?;
+        }
         if let Some((old, new)) = change {
             let row = params![look.page.0, time, old, new.map(|digest| *digest.as_bytes()), observation];
             done.last_change = Some(Seq(statements.change.insert(row)?));
@@ -106,7 +111,8 @@ impl<'a> Statements<'a> {
                      changed = CASE WHEN ?7 THEN ?2 ELSE changed END,
                      digest = CASE WHEN ?7 THEN ?8 ELSE digest END,
                      history = ifnull(?9, history),
-                     etag = ?10, last_modified = ?11, redirect = ?12, title = ?13, kept = ifnull(?14, kept)
+                     etag = ?10, last_modified = ?11, redirect = ?12, title = ?13, kept = ifnull(?14, kept),
+                     hint = ifnull(?15, hint)
                  WHERE id = ?1",
             )?,
             body: connection.prepare_cached(
@@ -119,6 +125,7 @@ impl<'a> Statements<'a> {
             change: connection.prepare_cached(
                 "INSERT INTO changes (page, time, old, new, observation) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?,
+            judge: Judge::prepare(connection)?,
         })
     }
 
@@ -175,6 +182,7 @@ impl<'a> Statements<'a> {
                 bounds::target(known.redirect.as_ref()),
                 bounds::title(known.title.as_ref()),
                 known.kept,
+                known.hint,
             ])?,
         };
         Ok(())

@@ -1,5 +1,6 @@
 //! A batch as one transaction.
 
+mod announced;
 mod bounds;
 mod looks;
 mod others;
@@ -30,7 +31,10 @@ pub(crate) fn apply(
     if let Err(refused) = looks::add(connection, &batch.looks, spots, &mut done)? {
         return Ok(Err(refused));
     }
-    others::signals(connection, &batch.signals, &mut done)?;
+    announced::signals(connection, &batch.signals, &mut done)?;
+    announced::last(connection, &batch.announced)?;
+    announced::voices(connection, &batch.voices)?;
+    announced::hubs(connection, batch)?;
     others::leases(connection, batch, &mut done)?;
     others::delivered(connection, &batch.delivered)?;
     others::meta(connection, &batch.meta)?;

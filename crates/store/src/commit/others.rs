@@ -1,26 +1,10 @@
-//! Signals, leases, cursors, and what belongs to the whole crawl.
+//! Leases, cursors, and what belongs to the whole crawl.
 
 use rusqlite::Connection;
 
 use crate::batch::{Batch, Committed};
-use crate::facts::{Seq, Signal};
+use crate::facts::Seq;
 use crate::millis;
-
-pub(super) fn signals(
-    connection: &Connection,
-    signals: &[Signal],
-    done: &mut Committed,
-) -> rusqlite::Result<()> {
-    let mut write = connection.prepare_cached(
-        "INSERT INTO signals (page, kind, time) SELECT id, ?2, ?3 FROM pages WHERE id = ?1",
-    )?;
-    for signal in signals {
-        if write.execute((signal.page.0, &signal.kind, millis::happened(signal.time)))? == 0 {
-            done.unknown.push(signal.page);
-        }
-    }
-    Ok(())
-}
 
 pub(super) fn leases(connection: &Connection, batch: &Batch, done: &mut Committed) -> rusqlite::Result<()> {
     let mut take = connection.prepare_cached(

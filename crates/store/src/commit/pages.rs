@@ -1,9 +1,9 @@
 //! Hosts, pages, and what people decide about them.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::batch::{Added, Committed};
-use crate::facts::{Edit, HostUpdate, NewPage, PageId, PageState};
+use crate::facts::{Edit, HostUpdate, NewPage, Origin, PageId, PageState};
 use crate::millis;
 
 pub(super) fn update_hosts(connection: &Connection, hosts: &[HostUpdate]) -> rusqlite::Result<()> {
@@ -26,7 +26,8 @@ pub(super) fn update_hosts(connection: &Connection, hosts: &[HostUpdate]) -> rus
 
 pub(super) fn add(connection: &Connection, pages: &[NewPage], done: &mut Committed) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached(
-        "INSERT INTO pages (url, host, importance, max_age, added, found) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        "INSERT INTO pages (url, host, importance, max_age, added, found, role, hub, born, decay, hint)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (url) DO NOTHING",
     )?;
     let mut known = connection.prepare_cached("SELECT id FROM pages WHERE url = ?1")?;
@@ -45,7 +46,21 @@ pub(super) fn add(connection: &Connection, pages: &[NewPage], done: &mut Committ
         last_host = Some((&page.host, host));
         let max_age = page.max_age.map(millis::took);
         let added = millis::happened(page.added);
-        let new = write.execute((page.url.as_str(), host, page.importance, max_age, added, page.found))? > 0;
+        let Origin { role, hub, born, decay, hint } = page.origin;
+        let row = params![
+            page.url.as_str(),
+            host,
+            page.importance,
+            max_age,
+            added,
+            page.found,
+            role.as_str(),
+            hub.map(|hub| hub.0),
+            born.map(millis::happened),
+            decay,
+            hint
+        ];
+        let new = write.execute(row)? > 0;
         let id = if new {
             connection.last_insert_rowid()
         } else {
@@ -67,12 +82,21 @@ fn host_id(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
 pub(super) fn edit(connection: &Connection, edits: &[Edit], done: &mut Committed) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached(
         "UPDATE pages SET importance = ifnull(?2, importance), state = ifnull(?3, state),
-                          max_age = CASE WHEN ?4 THEN ?5 ELSE max_age END WHERE id = ?1",
+                          max_age = CASE WHEN ?4 THEN ?5 ELSE max_age END,
+                          decay = CASE WHEN ?6 THEN ?7 ELSE decay END WHERE id = ?1",
     )?;
     for edit in edits {
         let state = edit.state.map(PageState::as_str);
         let max_age = edit.max_age.flatten().map(millis::took);
-        let found = write.execute((edit.page.0, edit.importance, state, edit.max_age.is_some(), max_age))?;
+        let found = write.execute(params![
+            edit.page.0,
+            edit.importance,
+            state,
+            edit.max_age.is_some(),
+            max_age,
+            edit.decay.is_some(),
+            edit.decay.flatten()
+        ])?;
         if found == 0 {
             done.unknown.push(edit.page);
         }

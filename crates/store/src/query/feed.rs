@@ -8,7 +8,7 @@ use rusqlite::Row;
 use super::text;
 use crate::digest::Digest;
 use crate::error::StoreError;
-use crate::facts::{Lease, PageId, Seq, Signal};
+use crate::facts::{Lease, PageId, Seq};
 use crate::millis;
 use crate::reader::Reader;
 
@@ -69,27 +69,6 @@ impl Reader {
                 order: row.get::<_, i64>(1)?.cast_unsigned(),
                 until: text::time(row, 2)?,
             })
-        })
-    }
-
-    /// Signals from a moment on, in the order in which they came, for as long as `each` wants more.
-    pub fn signals(
-        &self,
-        from: Time,
-        mut each: impl FnMut(Signal) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let sql = "SELECT page, kind, time FROM signals WHERE time >= ?1 ORDER BY id";
-        self.each_row(sql, (millis::happened(from),), |row| {
-            let signal = Signal { page: PageId(row.get(0)?), kind: row.get(1)?, time: text::time(row, 2)? };
-            Ok(each(signal))
-        })
-    }
-
-    /// The last signals of a page, the latest first, at most `limit`.
-    pub fn signals_of(&self, page: PageId, limit: usize) -> Result<Vec<Signal>, StoreError> {
-        let sql = "SELECT page, kind, time FROM signals WHERE page = ?1 ORDER BY time DESC, id DESC LIMIT ?2";
-        self.all(sql, (page.0, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            Ok(Signal { page: PageId(row.get(0)?), kind: row.get(1)?, time: text::time(row, 2)? })
         })
     }
 

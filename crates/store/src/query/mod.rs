@@ -1,5 +1,6 @@
 //! What can be asked of a store.
 
+mod announced;
 mod feed;
 mod hosts;
 mod observations;
@@ -8,6 +9,7 @@ mod status;
 mod text;
 mod versions;
 
+pub use announced::HubRow;
 pub use feed::Change;
 pub use hosts::HostRow;
 pub use observations::{Observation, Seen};

@@ -8,7 +8,7 @@ use rusqlite::Row;
 use super::text;
 use crate::digest::Digest;
 use crate::error::StoreError;
-use crate::facts::{HostId, PageId, PageState};
+use crate::facts::{HostId, Origin, PageId, PageState};
 use crate::millis;
 use crate::reader::Reader;
 
@@ -39,6 +39,21 @@ pub struct PageRow<'a> {
     pub failures: u32,
     /// The learned history.
     pub history: Option<&'a [u8]>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl PageRow<'_> {
+    /// When it appeared.
+    pub fn born(&self) -> Time {
+        self.origin.born.unwrap_or(self.added)
+    }
+
+    /// How much it matters at a moment: what is new may matter less with every hour.
+    pub fn importance_at(&self, now: Time) -> f64 {
+        let lost = self.origin.decay.map_or(0.0, |decay| decay * now.since(self.born()).as_secs());
+        self.importance * (-lost).exp()
+    }
 }
 
 /// All that is known of a page.
@@ -84,6 +99,8 @@ pub struct PageRecord {
     pub history: Option<Vec<u8>>,
     /// What the next body is compared with.
     pub kept: Option<Vec<u8>>,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 impl PageRecord {
@@ -102,6 +119,7 @@ impl PageRecord {
             changed: self.changed,
             failures: self.failures,
             history: self.history.as_deref(),
+            origin: self.origin,
         }
     }
 }
@@ -154,10 +172,11 @@ impl Default for Filter {
 }
 
 const SCANNED: &str =
-    "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, history";
+    "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, history,
+                       role, hub, born, decay, hint";
 const RECORD: &str =
     "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, history,
-                      found, status, digest, etag, last_modified, redirect, title, kept";
+                      role, hub, born, decay, hint, found, status, digest, etag, last_modified, redirect, title, kept";
 
 impl Reader {
     /// Every page, in the order of their numbers, for as long as `each` wants more.
@@ -231,6 +250,13 @@ fn scanned<'a>(row: &'a Row<'_>) -> rusqlite::Result<PageRow<'a>> {
         changed: text::moment(row, 9)?,
         failures: row.get(10)?,
         history: text::bytes(row, 11)?,
+        origin: Origin {
+            role: row.get(12)?,
+            hub: row.get::<_, Option<i64>>(13)?.map(PageId),
+            born: text::moment(row, 14)?,
+            decay: row.get(15)?,
+            hint: row.get(16)?,
+        },
     })
 }
 
@@ -249,13 +275,14 @@ fn record(row: &Row<'_>) -> rusqlite::Result<PageRecord> {
         changed: scanned.changed,
         failures: scanned.failures,
         history: scanned.history.map(<[u8]>::to_vec),
-        found: row.get(12)?,
-        status: row.get(13)?,
-        digest: row.get(14)?,
-        etag: row.get(15)?,
-        last_modified: row.get(16)?,
-        redirect: row.get(17)?,
-        title: row.get(18)?,
-        kept: row.get(19)?,
+        found: row.get(17)?,
+        status: row.get(18)?,
+        digest: row.get(19)?,
+        etag: row.get(20)?,
+        last_modified: row.get(21)?,
+        redirect: row.get(22)?,
+        title: row.get(23)?,
+        kept: row.get(24)?,
+        origin: scanned.origin,
     })
 }

@@ -6,10 +6,16 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Type, ValueRef};
 use refrain_core::time::{Span, Time};
 
 use crate::digest::Digest;
-use crate::facts::{Outcome, PageState};
+use crate::facts::{Outcome, PageState, Role};
 use crate::millis;
 
 impl FromSql for PageState {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Self::from_name(value.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Role {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Self::from_name(value.as_str()?).ok_or(FromSqlError::InvalidType)
     }

@@ -1,5 +1,6 @@
 //! The store from outside: one program, so that SQLite is linked once.
 
+mod announced;
 mod check;
 mod crash;
 mod full;

@@ -10,12 +10,6 @@ use refrain_store::{
     PageState, PastLooks, Reader, Robots, Seq, Signal, Store, StoreError,
 };
 
-fn opened() -> (tempfile::TempDir, Store) {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), Options::default()).unwrap();
-    (directory, store)
-}
-
 #[test]
 fn pages_are_added_once() {
     let (directory, mut store) = opened();
@@ -50,6 +44,7 @@ fn a_look_leaves_its_traces_everywhere() {
         redirect: None,
         title: Some("ä".repeat(10_000)),
         kept: Some(vec![9; 10]),
+        hint: Some(7),
     };
     let look = Look {
         known: Some(known),
@@ -169,7 +164,7 @@ fn cursors_leases_signals_and_the_rest_survive() {
     };
     let batch = Batch {
         hosts: vec![host.clone()],
-        signals: vec![Signal { page: pages[0], kind: "websub".into(), time: at(4) }],
+        signals: vec![Signal::new(pages[0], "websub", at(4))],
         leases: vec![lease(pages[0], u64::MAX), lease(pages[1], 2)],
         released: vec![pages[1], pages[2]],
         delivered: vec![("hook".into(), Seq(5)), ("hook".into(), Seq(3))],
@@ -201,7 +196,7 @@ fn cursors_leases_signals_and_the_rest_survive() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert_eq!(signals, [Signal { page: pages[0], kind: "websub".into(), time: at(4) }]);
+    assert_eq!(signals, [Signal::new(pages[0], "websub", at(4))]);
 }
 
 #[test]
@@ -213,8 +208,8 @@ fn a_removed_page_leaves_nothing_and_late_facts_about_it_are_reported() {
     store.commit(&Batch { removals: vec![pages[0]], ..Batch::default() }).unwrap();
     let late = Batch {
         looks: vec![record(0), look(pages[1], 2, Outcome::Unchanged, None)],
-        edits: vec![Edit { page: pages[0], importance: None, max_age: None, state: Some(PageState::Paused) }],
-        signals: vec![Signal { page: PageId(77), kind: "x".into(), time: at(0) }],
+        edits: vec![Edit { state: Some(PageState::Paused), ..Edit::of(pages[0]) }],
+        signals: vec![Signal::new(PageId(77), "x", at(0))],
         leases: vec![Lease { page: PageId(78), order: 1, until: at(0) }],
         ..Batch::default()
     };
@@ -245,7 +240,7 @@ fn lists_are_filtered_and_ordered() {
     let pages = add_pages(&mut store, 5);
     let fetched = |page: usize, seconds| look(pages[page], seconds, Outcome::First, Some(Digest::of(b"x")));
     commit_looks(&mut store, vec![fetched(3, 30), fetched(1, 10), fetched(2, 20)]);
-    let edit = Edit { page: pages[4], importance: Some(7.0), max_age: None, state: Some(PageState::Paused) };
+    let edit = Edit { importance: Some(7.0), state: Some(PageState::Paused), ..Edit::of(pages[4]) };
     store.commit(&Batch { edits: vec![edit], ..Batch::default() }).unwrap();
     let list = |filter: Filter| {
         let mut ids = Vec::new();

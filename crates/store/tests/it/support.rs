@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use refrain_core::time::{Span, Time};
 use refrain_store::warc::{Body, Encoded, HttpHead, Response, Revisit};
 use refrain_store::{
-    Address, Batch, Digest, Known, Look, NewPage, Outcome, PageId, PageState, Report, Store,
+    Address, Batch, Digest, Known, Look, NewPage, Options, Origin, Outcome, PageId, PageState, Report, Store,
 };
 
 /// Some moment, `seconds` after the first.
@@ -26,7 +26,15 @@ pub(crate) fn new_page(number: usize) -> NewPage {
         max_age: None,
         added: at(0),
         found: "seed",
+        origin: Origin::default(),
     }
+}
+
+/// An empty store.
+pub(crate) fn opened() -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    (directory, store)
 }
 
 /// Adds `count` pages.

@@ -1,0 +1,112 @@
+//! What sites announced, how far that can be believed, and who shows what is new.
+
+use std::ops::ControlFlow;
+
+use refrain_core::time::Time;
+use rusqlite::Row;
+
+use super::text;
+use crate::error::StoreError;
+use crate::facts::{HubFacts, PageId, Role, Signal, Voice};
+use crate::millis;
+use crate::reader::Reader;
+
+/// A hub, by its address.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HubRow {
+    /// What is known of it.
+    pub hub: HubFacts,
+    /// Its address.
+    pub url: String,
+    /// What it is there for.
+    pub role: Role,
+    /// The last visit that came to something.
+    pub fetched: Option<Time>,
+}
+
+const SIGNAL: &str = "page, kind, time, said, worth, came_true";
+
+impl Reader {
+    /// Signals from a moment on, in the order in which they came, for as long as `each` wants more.
+    pub fn signals(
+        &self,
+        from: Time,
+        mut each: impl FnMut(Signal) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SIGNAL} FROM signals WHERE time >= ?1 ORDER BY id");
+        self.each_row(&sql, (millis::happened(from),), |row| Ok(each(signal(row)?)))
+    }
+
+    /// The last signals of a page, the latest first, at most `limit`.
+    pub fn signals_of(&self, page: PageId, limit: usize) -> Result<Vec<Signal>, StoreError> {
+        let sql =
+            format!("SELECT {SIGNAL} FROM signals WHERE page = ?1 ORDER BY time DESC, id DESC LIMIT ?2");
+        self.all(&sql, (page.0, i64::try_from(limit).unwrap_or(i64::MAX)), signal)
+    }
+
+    /// Signals of which it is not known yet whether they came true: of each page and kind, how many.
+    pub fn open_signals(
+        &self,
+        mut each: impl FnMut(PageId, &str, u32) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = "SELECT page, kind, count(*) FROM signals WHERE came_true IS NULL GROUP BY page, kind";
+        self.each_row(sql, (), |row| Ok(each(PageId(row.get(0)?), text::text(row, 1)?, row.get(2)?)))
+    }
+
+    /// When each kind of announcement last said that a page changed, for as long as `each` wants more.
+    pub fn announced(
+        &self,
+        mut each: impl FnMut(PageId, &str, Time) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.each_row("SELECT page, kind, said FROM announced", (), |row| {
+            Ok(each(PageId(row.get(0)?), text::text(row, 1)?, text::time(row, 2)?))
+        })
+    }
+
+    /// How far announcements can be believed, host by host.
+    pub fn voices(&self) -> Result<Vec<Voice>, StoreError> {
+        let sql = "SELECT h.name, v.kind, v.intervals, v.precision, v.recall, v.heard, v.learned
+                   FROM voices v JOIN hosts h ON h.id = v.host ORDER BY h.name, v.kind";
+        self.all(sql, (), |row| {
+            Ok(Voice {
+                host: row.get(0)?,
+                kind: row.get(1)?,
+                intervals: row.get(2)?,
+                precision: row.get(3)?,
+                recall: row.get(4)?,
+                heard: row.get(5)?,
+                learned: row.get(6)?,
+            })
+        })
+    }
+
+    /// All hubs, those that show most first.
+    pub fn hubs(&self) -> Result<Vec<HubRow>, StoreError> {
+        let sql =
+            "SELECT b.page, b.visits, b.news, b.rate, b.profit, b.decay, b.learned, p.url, p.role, p.fetched
+                   FROM hubs b JOIN pages p ON p.id = b.page ORDER BY b.rate * b.profit DESC, b.page";
+        self.all(sql, (), |row| {
+            let hub = HubFacts {
+                page: PageId(row.get(0)?),
+                visits: row.get::<_, i64>(1)?.cast_unsigned(),
+                news: row.get::<_, i64>(2)?.cast_unsigned(),
+                rate: row.get(3)?,
+                profit: row.get(4)?,
+                decay: row.get(5)?,
+                learned: row.get(6)?,
+            };
+            Ok(HubRow { hub, url: row.get(7)?, role: row.get(8)?, fetched: text::moment(row, 9)? })
+        })
+    }
+}
+
+fn signal(row: &Row<'_>) -> rusqlite::Result<Signal> {
+    Ok(Signal {
+        page: PageId(row.get(0)?),
+        kind: row.get(1)?,
+        time: text::time(row, 2)?,
+        said: text::moment(row, 3)?,
+        worth: row.get(4)?,
+        came_true: row.get(5)?,
+    })
+}
