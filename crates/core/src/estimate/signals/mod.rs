@@ -8,6 +8,7 @@
 //! - [`history`]: what is remembered per page and kind of signal
 //! - [`quality`]: precision and recall, and what several kinds say together
 //! - [`trust`]: what is believed of signals beforehand; [`pool`]: learned from all pages of a host
+//! - [`voices`]: several kinds of signals on many hosts, and which of them are listened to
 //! - [`attribution`]: which interval a signal belongs to
 
 pub mod attribution;
@@ -16,3 +17,4 @@ pub mod likelihood;
 pub mod pool;
 pub mod quality;
 pub mod trust;
+pub mod voices;

@@ -78,6 +78,11 @@ impl SignalPool {
         }
     }
 
+    /// Signals seen, as far as they count.
+    pub fn signals(&self) -> f64 {
+        self.signals
+    }
+
     /// How far the signals of this group can be believed, leaning on the parent as far as its own intervals are few.
     pub fn trust(&mut self, parent: Trust) -> Trust {
         if let Some(fitted) = self.fitted
