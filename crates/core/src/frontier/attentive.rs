@@ -113,6 +113,16 @@ impl AttentivePage {
         Ok(())
     }
 
+    /// What its changes are expected to be like: a number that it shares with others. Nothing must have been learned of it yet.
+    pub fn set_shape(&mut self, url_shape: u32) {
+        self.url_shape = url_shape;
+    }
+
+    /// Whether signals may come.
+    pub fn is_heard(&self) -> bool {
+        self.heard
+    }
+
     /// From now on signals may come, or will not any more: the page is in a sitemap or a feed, or left it.
     pub fn set_heard(&mut self, heard: bool) {
         self.heard = heard;
@@ -308,6 +318,19 @@ impl Attentive {
     pub fn trust(&mut self, host: HostId) -> Trust {
         let everywhere = self.everywhere.trust(Trust::START);
         self.hosts.get_mut(&host.index()).map_or(everywhere, |pool| pool.trust(everywhere))
+    }
+
+    /// What the signals of a host were found to be worth, as bytes; `None` if nothing is known of them.
+    pub fn signals_of(&self, host: HostId) -> Option<Vec<u8>> {
+        self.hosts.get(&host.index()).map(SignalPool::to_bytes)
+    }
+
+    /// The signals of a host are believed to be worth what was kept of them. Whether that can be.
+    pub fn recall_signals(&mut self, host: HostId, kept: &[u8]) -> bool {
+        let Some(pool) = SignalPool::from_bytes(kept) else { return false };
+        self.everywhere.absorb(&pool);
+        self.hosts.insert(host.index(), pool);
+        true
     }
 
     /// `since` and `elapsed`: the signals since the last fetch, and the time.

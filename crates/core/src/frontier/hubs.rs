@@ -71,6 +71,17 @@ impl HubState {
         Ok(Self { expected: link_rate, links, interest, link_rate, interval: f64::INFINITY })
     }
 
+    /// The same, with what its visits have shown.
+    #[must_use]
+    pub fn with_links(self, links: LinkCounts) -> Self {
+        Self { links, link_rate: links.rate(self.expected), ..self }
+    }
+
+    /// What its visits have shown.
+    pub fn links(&self) -> LinkCounts {
+        self.links
+    }
+
     /// New links per second, as learned from its visits.
     pub fn link_rate(&self) -> f64 {
         self.link_rate

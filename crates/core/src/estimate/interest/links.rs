@@ -1,5 +1,7 @@
 //! λ_h: new links per unit of time on a hub: from its last visits, as the ephemeral-content paper has it, or from all of them.
 
+use crate::estimate::bytes::{self, Reading};
+
 /// The last `K` visits to a hub: how long after the one before, how many new links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkHistory<const K: usize = 7> {
@@ -92,6 +94,21 @@ impl LinkCounts {
         true
     }
 
+    /// As bytes, to be kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut kept = Vec::with_capacity(12);
+        bytes::write(&mut kept, &[self.links, self.time, self.leans].map(|number| number as f32));
+        kept
+    }
+
+    /// What was kept, if it can be that.
+    pub fn from_bytes(kept: &[u8]) -> Option<Self> {
+        let mut from = Reading::new(kept);
+        let mut amount = || from.amount().map(f64::from);
+        let counts = Self { links: amount()?, time: amount()?, leans: amount()? };
+        from.is_over().then_some(counts)
+    }
+
     /// New links per unit of time, leaning on a prior rate as if half a link had been seen at that rate, at first.
     pub fn rate(&self, prior: f64) -> f64 {
         if self.time == 0.0 {
@@ -139,6 +156,9 @@ mod tests {
             hub.visit(0.1, 1);
         }
         assert!((hub.rate(0.5) - 10.0).abs() < 0.5, "{}", hub.rate(0.5));
+        let back = LinkCounts::from_bytes(&hub.to_bytes()).unwrap();
+        assert!((back.rate(0.5) / hub.rate(0.5) - 1.0).abs() < 1e-6);
+        assert!(LinkCounts::from_bytes(&[0; 11]).is_none() && LinkCounts::from_bytes(&[0xff; 12]).is_none());
         // The largest numbers are numbers.
         hub.visit(f64::MIN_POSITIVE, u32::MAX);
         hub.visit(f64::MAX, u32::MAX);

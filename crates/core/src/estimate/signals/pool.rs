@@ -7,6 +7,7 @@
 
 use super::likelihood::{Changed, SignalScore};
 use super::trust::{SignalPrior, Trust};
+use crate::estimate::bytes::{self, Reading};
 
 /// So many intervals count in full.
 const WINDOW: f64 = 4096.0;
@@ -14,6 +15,8 @@ const WINDOW: f64 = 4096.0;
 const NODES: usize = 20;
 /// Intervals as close as this (in squared logarithms) are the same.
 const ALIKE: f64 = 0.01;
+/// The first byte of what is kept; another one for another form.
+const FORM: u8 = 1;
 /// Fitted again after this share of the intervals is new.
 const REFIT_SHARE: f64 = 1.0 / 16.0;
 
@@ -51,6 +54,63 @@ impl SignalPool {
         } else {
             self.unchanged += expected;
             self.unchanged_signals += signals;
+        }
+    }
+
+    /// How many intervals count.
+    pub fn intervals(&self) -> f64 {
+        self.intervals
+    }
+
+    /// As bytes, to be kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut kept = vec![FORM];
+        let sums = [self.intervals, self.expected, self.signals, self.unchanged, self.unchanged_signals];
+        bytes::write(&mut kept, &sums.map(|sum| sum as f32));
+        for one in &self.changed {
+            bytes::write(&mut kept, &[one.length, one.signals, one.weight].map(|number| number as f32));
+        }
+        kept
+    }
+
+    /// What was kept, if it can be that.
+    pub fn from_bytes(kept: &[u8]) -> Option<Self> {
+        let mut from = Reading::new(kept);
+        if from.byte()? != FORM {
+            return None;
+        }
+        let mut amount = || from.amount().map(f64::from);
+        let mut pool = Self {
+            intervals: amount()?,
+            expected: amount()?,
+            signals: amount()?,
+            unchanged: amount()?,
+            unchanged_signals: amount()?,
+            ..Self::default()
+        };
+        while !from.is_over() {
+            let mut amount = || from.amount().map(f64::from);
+            let one = Changed { length: amount()?, signals: amount()?, weight: amount()? };
+            if !(one.length > 0.0 && one.weight > 0.0) || pool.changed.len() == NODES {
+                return None;
+            }
+            pool.changed.push(one);
+        }
+        pool.updates = pool.intervals;
+        Some(pool)
+    }
+
+    /// All intervals of another group, as if they had been seen here.
+    pub fn absorb(&mut self, other: &Self) {
+        self.intervals += other.intervals;
+        self.expected += other.expected;
+        self.signals += other.signals;
+        self.unchanged += other.unchanged;
+        self.unchanged_signals += other.unchanged_signals;
+        self.updates += other.intervals;
+        other.changed.iter().for_each(|one| self.add(*one));
+        while self.intervals >= WINDOW {
+            self.fade();
         }
     }
 
@@ -161,6 +221,29 @@ mod tests {
                 (trust.signals / (recall / precision) - 1.0).abs() < 0.1,
                 "{precision} {recall}: {trust:?}"
             );
+        }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_and_groups_add_up() {
+        let (mut one, mut other, mut both) =
+            (SignalPool::default(), SignalPool::default(), SignalPool::default());
+        for k in 0..300u32 {
+            let (expected, signals, changed) = (0.1 + f64::from(k % 7), k % 3, k % 5 < k % 3);
+            let half = if k % 2 == 0 { &mut one } else { &mut other };
+            half.observe(expected, signals, changed);
+            both.observe(expected, signals, changed);
+        }
+        let mut back = SignalPool::from_bytes(&one.to_bytes()).unwrap();
+        let close = |a: Trust, b: Trust, by: f64| {
+            (a.precision - b.precision).abs() < by && (a.silent - b.silent).abs() < by
+        };
+        assert!(close(back.trust(Trust::START), one.trust(Trust::START), 1e-5));
+        back.absorb(&other);
+        assert!(back.intervals() == 300.0 && close(back.trust(Trust::START), both.trust(Trust::START), 0.02));
+        let bytes = one.to_bytes();
+        for wrong in [&[][..], &[2], &bytes[..bytes.len() - 1], &[&bytes[..], &[0; 12]].concat()] {
+            assert!(SignalPool::from_bytes(wrong).is_none());
         }
     }
 

@@ -38,6 +38,21 @@ struct Choir {
     /// Intervals, and those since it was decided who is heard.
     intervals: f64,
     news: f64,
+    /// Something was learned since it was kept.
+    unkept: bool,
+}
+
+/// How a kind on a host is judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// How far it can be believed.
+    pub trust: Trust,
+    /// Whether its signals count.
+    pub heard: bool,
+    /// By how many intervals it was judged.
+    pub intervals: f64,
+    /// For [`Voices::recall`].
+    pub bytes: Vec<u8>,
 }
 
 /// A kind as it is judged.
@@ -91,6 +106,45 @@ impl Voices {
         all.last().is_none_or(|asked| asked.heard)
     }
 
+    /// What was learned since this was asked last, to be kept: by host and kind.
+    pub fn keep(&mut self) -> Vec<(u32, u16, Judged)> {
+        let changed: Vec<u32> =
+            self.hosts.iter().filter(|(_, choir)| choir.unkept).map(|(host, _)| *host).collect();
+        let mut kept = Vec::new();
+        for host in changed {
+            self.decide(host);
+            let Some(choir) = self.hosts.get_mut(&host) else { continue };
+            choir.unkept = false;
+            for (kind, heard, pool) in choir
+                .voices
+                .iter()
+                .map(|voice| (voice.kind, voice.heard, voice.pool.clone()))
+                .collect::<Vec<_>>()
+            {
+                let trust = self.trust(host, kind);
+                kept.push((
+                    host,
+                    kind,
+                    Judged { trust, heard, intervals: pool.intervals(), bytes: pool.to_bytes() },
+                ));
+            }
+        }
+        kept
+    }
+
+    /// A kind on a host is believed to be what was kept of it. Whether that can be.
+    pub fn recall(&mut self, host: u32, kind: u16, heard: bool, kept: &[u8]) -> bool {
+        let Some(pool) = SignalPool::from_bytes(kept) else { return false };
+        let choir = self.hosts.entry(host).or_default();
+        if choir.voices.len() >= MOST_KINDS || choir.voices.iter().any(|voice| voice.kind == kind) {
+            return false;
+        }
+        choir.intervals += pool.intervals();
+        self.everywhere.entry(kind).or_default().absorb(&pool);
+        choir.voices.push(Voice { kind, pool, heard });
+        true
+    }
+
     fn everywhere(&mut self, kind: u16) -> Trust {
         self.everywhere.get_mut(&kind).map_or(Trust::START, |pool| pool.trust(Trust::START))
     }
@@ -128,6 +182,7 @@ impl Choir {
     fn observe(&mut self, kind: u16, expected: f64, signals: u32, changed: bool) {
         self.intervals += 1.0;
         self.news += 1.0;
+        self.unkept = true;
         if let Some(voice) = self.voices.iter_mut().find(|voice| voice.kind == kind) {
             voice.pool.observe(expected, signals, changed);
         } else if self.voices.len() < MOST_KINDS {
