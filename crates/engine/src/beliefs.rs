@@ -15,13 +15,16 @@ use refrain_store::{HostRow, PageRow, Reader};
 
 use crate::CrawlError;
 use crate::crawl::retry_after;
-use crate::restore::{Learner, interest, is_crawled, recalled, remembered};
+use crate::listening::TOGETHER;
+use crate::restore::{Learner, first_worth, is_crawled, recalled, remembered};
 use crate::standing::Standing;
 
 /// What was learned from all pages of a store. It is as large as the hosts and the shapes of addresses are many; pages come and go.
 pub struct Beliefs {
     frontier: Frontier<Learner>,
     hosts: HashMap<refrain_store::HostId, HostId>,
+    /// Pages that somebody speaks about, and how many signals there were since they were last looked at.
+    announced: HashMap<refrain_store::PageId, u32>,
 }
 
 /// What is believed of a page.
@@ -55,7 +58,8 @@ impl Beliefs {
     pub fn learn(reader: &Reader, now: Time) -> Result<Self, CrawlError> {
         let learner = Hourly::new(Attentive::default());
         let frontier = Frontier::new(learner, Budget::Rate(1.0), FrontierSettings::default(), now)?;
-        let mut beliefs = Self { frontier, hosts: HashMap::new() };
+        let mut beliefs = Self { frontier, hosts: HashMap::new(), announced: HashMap::new() };
+        beliefs.recall_signals(reader)?;
         let mut failed = None;
         reader.pages(|row| {
             // What is not crawled teaches nothing.
@@ -63,7 +67,8 @@ impl Beliefs {
                 return ControlFlow::Continue(());
             }
             let host = beliefs.host(row.host);
-            match recalled(beliefs.frontier.model_mut().inner_mut(), &row, host) {
+            let heard = beliefs.announced.contains_key(&row.id);
+            match recalled(beliefs.frontier.model_mut().inner_mut(), &row, host, (now, heard)) {
                 Ok(_) => ControlFlow::Continue(()),
                 Err(why) => {
                     failed = Some(why);
@@ -74,6 +79,34 @@ impl Beliefs {
         failed.map_or(Ok(beliefs), |why| Err(why.into()))
     }
 
+    fn recall_signals(&mut self, reader: &Reader) -> Result<(), CrawlError> {
+        let voices = reader.voices()?;
+        for voice in voices.iter().filter(|voice| voice.kind == TOGETHER) {
+            if let Some(row) = reader.host(&voice.host)? {
+                let host = self.host(row.id);
+                // What cannot be read is learned anew.
+                self.frontier.model_mut().inner_mut().recall_signals(host, &voice.learned);
+            }
+        }
+        let announced = &mut self.announced;
+        reader.announced(|page, _, _| {
+            announced.insert(page, 0);
+            ControlFlow::Continue(())
+        })?;
+        reader.open_signals(|page, kind, count| {
+            if voices.iter().all(|voice| voice.kind != kind || voice.heard) {
+                *announced.entry(page).or_default() += count;
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+
+    /// Signals since the last look at a page, if any could come.
+    fn signals(&self, page: refrain_store::PageId) -> u32 {
+        self.announced.get(&page).copied().unwrap_or(0)
+    }
+
     fn host(&mut self, host: refrain_store::HostId) -> HostId {
         let frontier = &mut self.frontier;
         *self.hosts.entry(host).or_insert_with(|| frontier.add_host(Manners::default()))
@@ -82,10 +115,12 @@ impl Beliefs {
     fn consider(
         &mut self,
         row: &PageRow<'_>,
+        now: Time,
     ) -> Result<(AttentivePage, AttentivePast, Posterior), FrontierError> {
         let host = self.host(row.host);
+        let heard = self.announced.contains_key(&row.id);
         let learner = self.frontier.model_mut().inner_mut();
-        let (mut page, mut past) = remembered(learner, row, host)?;
+        let (mut page, mut past) = remembered(learner, row, host, (now, heard))?;
         let belief = learner.consider(&mut page, &mut past, host);
         Ok((page, past, belief))
     }
@@ -95,14 +130,15 @@ impl Beliefs {
     /// # Errors
     /// If its importance is no number.
     pub fn of(&mut self, row: &PageRow<'_>, now: Time) -> Result<Believed, CrawlError> {
-        let (page, past, changes) = self.consider(row)?;
+        let (page, past, changes) = self.consider(row, now)?;
         let (stale, value) = match row.fetched {
             Some(fetched) => {
-                let survival = changes.log_survival(now.since(fetched).as_secs());
-                let since = SinceFetch::fetched_at(fetched);
+                let (elapsed, signals) = (now.since(fetched).as_secs(), self.signals(row.id));
+                let survival = page.log_fresh(elapsed, signals).unwrap_or(changes.log_survival(elapsed));
+                let since = SinceFetch::with_signals(fetched, signals);
                 (Some(-survival.exp_m1()), self.frontier.model().value(&HourlyPage::new(page), &since, now))
             }
-            None => (None, interest(row.importance).profit),
+            None => (None, first_worth(row.importance, &row.origin).profit),
         };
         Ok(Believed { changes, counts: past.history().counts(), stale, value })
     }
@@ -123,7 +159,7 @@ impl Beliefs {
         let Some(price) = standing.price.filter(|_| is_crawled(row.state)) else {
             return Ok(Outlook { due: None, not_before });
         };
-        let (page, past, _) = self.consider(row)?;
+        let (page, past, _) = self.consider(row, now)?;
         // A frontier with this page alone, which costs what it costs there.
         let budget = Budget::Price { price, cap: standing.rate };
         let mut frontier = Frontier::new(Learner::default(), budget, FrontierSettings::default(), now)?;
@@ -133,9 +169,13 @@ impl Beliefs {
         let page = if let Some(fetched) = row.fetched {
             frontier.insert_with_past(now, page, past, id, fetched)?
         } else {
-            let found = Found { page, host: id, born: now, interest: interest(row.importance) };
+            let interest = first_worth(row.importance, &row.origin);
+            let found = Found { page, host: id, born: row.born().min(now), interest };
             frontier.discover_with_past(now, found, past)?
         };
+        for _ in 0..self.signals(row.id) {
+            frontier.signal(now, page)?;
+        }
         if let Some(most) = row.max_age {
             frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() })?;
         }

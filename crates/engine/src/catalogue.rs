@@ -6,8 +6,8 @@ use std::sync::Arc;
 use refrain_core::frontier::{HostId, PageId};
 use refrain_core::time::Time;
 use refrain_store as store;
-use xxhash_rust::xxh3::xxh3_64;
 
+use crate::index::Index;
 use crate::rules::HostRules;
 
 /// Pages by both their numbers, and which addresses are known.
@@ -18,8 +18,8 @@ pub(crate) struct Pages {
     scheduled: HashMap<store::PageId, PageId>,
     /// Pages whose links were read since the start.
     read: HashSet<store::PageId>,
-    /// Hashes of all addresses: a page in a sextillion is taken for known by mistake.
-    known: HashSet<u64>,
+    /// All addresses.
+    pub(crate) index: Index,
 }
 
 impl Pages {
@@ -65,16 +65,6 @@ impl Pages {
     pub(crate) fn at(&self, slot: usize) -> Option<PageId> {
         self.stored.get(slot).copied().flatten().and_then(|stored| self.scheduled(stored))
     }
-
-    /// Remembers an address. Whether it is new.
-    pub(crate) fn know(&mut self, url: &str) -> bool {
-        self.known.insert(xxh3_64(url.as_bytes()))
-    }
-
-    /// How many addresses are known.
-    pub(crate) fn known(&self) -> u64 {
-        self.known.len() as u64
-    }
 }
 
 /// A host, and what is known of it beside what the frontier knows.
@@ -86,6 +76,21 @@ pub(crate) struct HostEntry {
     /// Questions for robots.txt without an answer, in a row.
     pub(crate) unruled: u32,
     pub(crate) back_off: Option<Time>,
+    /// Where it announces what is new.
+    pub(crate) outlets: Outlets,
+}
+
+/// Where a host announces what is new.
+#[derive(Default)]
+pub(crate) struct Outlets {
+    /// Sitemaps and feeds that are known, those included that turned out to be none.
+    pub(crate) known: u32,
+    /// Whether one of each kind was read.
+    pub(crate) has_sitemap: bool,
+    pub(crate) has_feed: bool,
+    /// How many of the well-known places were tried, and looks at the host since the last one.
+    pub(crate) tried: u8,
+    pub(crate) looks: u32,
 }
 
 /// Hosts by name.
@@ -107,6 +112,7 @@ impl Hosts {
             failures: 0,
             unruled: 0,
             back_off: None,
+            outlets: Outlets::default(),
         })
     }
 

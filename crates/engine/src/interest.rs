@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
+use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::time::{Span, Time};
-use refrain_store::{Batch, Edit, PageId, Store, StoreError};
+use refrain_store::{Batch, Edit, PageId, Reader, Store, StoreError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::requests::Request;
@@ -127,6 +128,28 @@ impl Asked {
         })?;
         Ok(known)
     }
+}
+
+/// What new pages that a hub shows are worth to those who ask for pages, as it was learned from their requests; without a hub, of all hubs in
+/// the mean.
+pub(crate) fn learned(reader: &Reader, hub: Option<PageId>) -> Result<Option<Interest>, StoreError> {
+    let kept = reader.meta(&key(hub))?.map(|kept| String::from_utf8_lossy(&kept).into_owned());
+    let parsed = kept.as_deref().and_then(|kept| {
+        let (profit, decay) = kept.split_once(' ')?;
+        Some(Interest { profit: profit.parse().ok()?, decay: decay.parse().ok()? })
+    });
+    let usable = |interest: &Interest| {
+        interest.profit >= 0.0
+            && interest.profit.is_finite()
+            && interest.decay > 0.0
+            && interest.decay.is_finite()
+    };
+    Ok(parsed.filter(usable))
+}
+
+/// Under what the interest in a hub's links is kept.
+fn key(hub: Option<PageId>) -> String {
+    hub.map_or_else(|| "interest".to_owned(), |hub| format!("interest {}", hub.0))
 }
 
 fn hash(url: &str) -> u64 {

@@ -4,7 +4,9 @@ use refrain_core::time::Time;
 use refrain_fetch::change::Kept;
 use refrain_fetch::client::Response;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Digest, PageRecord, Reader, StoreError};
+use refrain_store::{Digest, PageRecord, Reader, Role, StoreError};
+
+use crate::crawl::BELOW;
 
 /// What a visit needs to know of a page.
 #[derive(Clone, Debug)]
@@ -20,6 +22,10 @@ pub(crate) struct Memo {
     pub(crate) fetched: Option<Time>,
     /// Looks without an answer, in a row.
     pub(crate) failures: u32,
+    /// What it is there for.
+    pub(crate) role: Role,
+    /// For a sitemap: how many indexes led to it.
+    pub(crate) depth: usize,
     /// The version that has that body, if it is still there: its address and time.
     pub(crate) version: Option<(String, Time)>,
 }
@@ -43,6 +49,8 @@ impl Memo {
             digest: record.digest,
             fetched: record.fetched,
             failures: record.failures,
+            role: record.origin.role,
+            depth: BELOW.iter().position(|found| *found == record.found).map_or(0, |below| below + 1),
             version: version.map(|version| (version.url, version.time)),
         }))
     }

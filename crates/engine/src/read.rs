@@ -1,16 +1,20 @@
 //! What an answer says: whether the page changed, where it leads, and what goes into the archive.
 
 use refrain_core::time::{Span, Time};
+use refrain_fetch::announce::find::{self, Place};
 use refrain_fetch::announce::hints::Hints;
 use refrain_fetch::change::{self, Kept, Look, What};
 use refrain_fetch::client::Response;
 use refrain_fetch::links::{Directives, Links};
 use refrain_fetch::url::PageUrl;
 use refrain_store::warc::{self, Body, Encoded, HttpHead, Truncated};
-use refrain_store::{Address, Digest};
+use refrain_store::{Address, Digest, Role};
 
+use crate::hint::Hint;
 use crate::memo::Memo;
 use crate::settings::Settings;
+use crate::sources::{self, Announced};
+use crate::visit::Kit;
 
 /// What an answer of use says.
 pub(crate) struct Read {
@@ -23,8 +27,13 @@ pub(crate) struct Read {
     pub(crate) modified: Option<Time>,
     pub(crate) digest: Option<Digest>,
     pub(crate) record: Option<Encoded>,
-    /// Pages that it leads to.
-    pub(crate) links: Vec<PageUrl>,
+    /// Pages that it leads to, if it was read.
+    pub(crate) links: Option<Vec<PageUrl>>,
+    /// Where its site announces what is new, by its word.
+    pub(crate) places: Vec<Place>,
+    /// What it announces itself.
+    pub(crate) announced: Option<Box<Announced>>,
+    pub(crate) hint: Option<Hint>,
     /// A second look soon would tell what is noise.
     pub(crate) look_again: bool,
 }
@@ -42,13 +51,14 @@ pub(crate) enum Answer {
 /// that is looked at often because it changes often is full of news. With `wants_links` they are read even if nothing changed. The
 /// error is a sentence.
 pub(crate) fn read(
-    settings: &Settings,
+    kit: &Kit,
     memo: &mut Memo,
     url: &PageUrl,
     answer: &Response,
     time: Time,
     (is_second, wants_links): (bool, bool),
 ) -> Result<Read, String> {
+    let settings = &kit.settings;
     let address = Address::new(url.as_str()).map_err(|why| why.to_string())?;
     let head = head(answer)?;
     let archive = Archive { address: &address, head: &head, answer, time };
@@ -61,14 +71,9 @@ pub(crate) fn read(
         memo.fetched = Some(time);
         memo.failures = 0;
         return Ok(Read {
-            answer: Answer::NotModified,
-            elapsed: before,
-            counted: None,
-            modified: Hints::of(&answer.headers, time).changed(time),
             digest: memo.digest,
             record,
-            links: Vec::new(),
-            look_again: false,
+            ..Read::same(Answer::NotModified, before, answer, time)
         });
     }
     let body = Body::new(&answer.body);
@@ -78,15 +83,26 @@ pub(crate) fn read(
         let record = if settings.revisits { archive.revisit(memo, digest, false)? } else { None };
         memo.seen(url, answer, time);
         return Ok(Read {
-            answer: Answer::Unchanged,
-            elapsed: before,
-            counted: None,
-            modified: Hints::of(&answer.headers, time).changed(time),
             digest: Some(digest),
             record,
-            links: Vec::new(),
-            look_again: false,
+            ..Read::same(Answer::Unchanged, before, answer, time)
         });
+    }
+    let announces = sources::what(answer, memo.role).filter(|_| settings.listen);
+    let announced = announces.map(|kind| Box::new(sources::read(kind, answer, url, &kit.index, time)));
+    if memo.role != Role::Page {
+        let became = match memo.digest {
+            None => Answer::First,
+            Some(before) if before == digest => Answer::Unchanged,
+            Some(_) => Answer::Changed,
+        };
+        if announced.is_none() {
+            return Err(format!("it is no {}", memo.role.as_str()));
+        }
+        memo.seen(url, answer, time);
+        memo.digest = Some(digest);
+        // What is only announced elsewhere needs no copy.
+        return Ok(Read { digest: Some(digest), announced, ..Read::same(became, before, answer, time) });
     }
     let rules = settings.rules_for(&memo.url);
     let kind = answer.content_type();
@@ -112,7 +128,15 @@ pub(crate) fn read(
         // Other bytes that say the same: the copy we have is as good.
         _ => None,
     };
-    let (title, links) = found.map(|found| follow(settings, url, answer, found)).unwrap_or_default();
+    let mut places = find::of_header(answer.headers.all("link"), url);
+    places.extend(found.as_ref().map(find::of_page).unwrap_or_default());
+    let (title, links) = match found {
+        Some(found) => {
+            let (title, links) = follow(settings, url, answer, found);
+            (title, Some(links))
+        }
+        None => (None, None),
+    };
     memo.seen(url, answer, time);
     memo.title = title;
     memo.kept = Some(kept);
@@ -129,8 +153,30 @@ pub(crate) fn read(
         digest: Some(memo.digest.unwrap_or(digest)),
         record,
         links,
+        places,
+        announced,
+        hint: Hint::of_answer(&answer.headers, time),
         look_again: verdict.is_some_and(|verdict| verdict.look_again),
     })
+}
+
+impl Read {
+    /// Nothing is new, or nothing else than that the page is another one.
+    fn same(became: Answer, before: Option<Span>, answer: &Response, time: Time) -> Self {
+        Self {
+            answer: became,
+            elapsed: before,
+            counted: (became == Answer::Changed).then(|| "bytes".to_owned()),
+            modified: Hints::of(&answer.headers, time).changed(time),
+            digest: None,
+            record: None,
+            links: None,
+            places: Vec::new(),
+            announced: None,
+            hint: Hint::of_answer(&answer.headers, time),
+            look_again: false,
+        }
+    }
 }
 
 fn counted(what: What) -> String {

@@ -12,12 +12,16 @@ use refrain_core::frontier::{
     Hourly, HourlyPage, Manners, Settings as FrontierSettings,
 };
 use refrain_core::time::{Span, Time};
-use refrain_store::{PageRow, PageState, Reader};
+use refrain_store::{NewPage, Origin, PageRow, PageState, Reader, Role};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::CrawlError;
 use crate::catalogue::{Hosts, Pages};
 use crate::crawl::{LONGEST_GONE, retry_after, retry_gone};
+use crate::fading::{Fading, Fadings};
+use crate::hubs::Hubs;
+use crate::kinds::Kind;
+use crate::listening::Listening;
 use crate::rules::HostRules;
 use crate::settings::Settings;
 
@@ -30,13 +34,18 @@ pub(crate) struct Scheduler {
     pub(crate) pages: Pages,
     pub(crate) hosts: Hosts,
     pub(crate) manners: Manners,
+    pub(crate) hubs: Hubs,
+    pub(crate) listening: Listening,
+    pub(crate) fadings: Fadings,
     start: Time,
+    /// Pages by host.
+    per_host: Vec<u32>,
     /// Pages whose last visits failed, or that are gone: when they are to be looked for again.
     later: BinaryHeap<Reverse<(Time, refrain_store::PageId)>>,
 }
 
-/// A page that was never fetched is worth as much as one that stays fresh for a month.
-const NEVER_FETCHED: f64 = 30.0 * 86_400.0;
+/// A page that was never fetched is worth as much as one that stays fresh for a month, in seconds.
+pub(crate) const NEVER_FETCHED: f64 = 30.0 * 86_400.0;
 /// That does not fall with time, not by a digit in a thousand years: so those that are worth the same stay in order, and nobody has to be
 /// looked at again.
 const HARDLY: f64 = 1e-30;
@@ -56,11 +65,16 @@ impl Scheduler {
             pages: Pages::default(),
             hosts: Hosts::default(),
             manners,
+            hubs: Hubs::recall(reader, settings.rate)?,
+            listening: Listening::default(),
+            fadings: Fadings::default(),
             start: now,
+            per_host: Vec::new(),
             later: BinaryHeap::new(),
         };
         let names = scheduler.restore_hosts(reader, settings, now)?;
         crate::hours::recall(reader, scheduler.frontier.model_mut(), &scheduler.hosts)?;
+        scheduler.restore_signals(reader)?;
         let mut failed = None;
         reader.pages(|row| match scheduler.restore_page(&row, &names, now) {
             Ok(()) => ControlFlow::Continue(()),
@@ -70,6 +84,19 @@ impl Scheduler {
             }
         })?;
         failed.map_or(Ok(scheduler), |why| Err(why.into()))
+    }
+
+    fn restore_signals(&mut self, reader: &Reader) -> Result<(), CrawlError> {
+        let learner = self.frontier.model_mut().inner_mut();
+        self.listening = Listening::recall(reader, learner, &self.hosts)?;
+        let index = &self.pages.index;
+        reader.announced(|page, kind, said| {
+            if let Some(kind) = Kind::from_name(kind) {
+                index.say(page, kind, said);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
     }
 
     fn restore_hosts(
@@ -116,7 +143,7 @@ impl Scheduler {
         names: &HashMap<refrain_store::HostId, HostId>,
         now: Time,
     ) -> Result<(), FrontierError> {
-        self.pages.know(row.url);
+        self.pages.index.number(row.url, row.id);
         let Some(host) = names.get(&row.host).copied() else { return Ok(()) };
         match again_from(row) {
             None => Ok(()),
@@ -154,17 +181,26 @@ impl Scheduler {
         host: HostId,
         now: Time,
     ) -> Result<(), FrontierError> {
-        let (page, past) = recalled(self.frontier.model_mut().inner_mut(), row, host)?;
+        let heard = self.pages.index.kinds_of(row.id).next().is_some();
+        let (page, past) = recalled(self.frontier.model_mut().inner_mut(), row, host, (now, heard))?;
         let page = self.frontier.model().page(page, host);
         let id = if let Some(fetched) = row.fetched {
             self.frontier.insert_with_past(now, page, past, host, fetched)?
         } else {
             // There is no copy; but somebody else may have watched the page.
-            let found = Found { page, host, born: now, interest: interest(row.importance) };
-            self.frontier.discover_with_past(now, found, past)?
+            let (born, interest) = (row.born().min(now), first_worth(row.importance, &row.origin));
+            self.frontier.discover_with_past(now, Found { page, host, born, interest }, past)?
         };
         self.limit_age(id, row.max_age, now)?;
         self.pages.add(row.id, id);
+        self.count_page(host);
+        self.fade(row.id, row.importance, &row.origin, row.born(), now);
+        if let Some(hub) = self.hubs.state(row.id).filter(|_| row.fetched.is_some()) {
+            self.frontier.make_hub(now, id, hub)?;
+        }
+        for _ in 0..self.listening.heard_of(row.id, host) {
+            self.frontier.signal(now, id)?;
+        }
         Ok(())
     }
 
@@ -172,19 +208,41 @@ impl Scheduler {
     pub(crate) fn add(
         &mut self,
         stored: refrain_store::PageId,
-        url: &str,
+        new: &NewPage,
         host: HostId,
-        importance: f64,
-        max_age: Option<Span>,
         now: Time,
     ) -> Result<(), FrontierError> {
         let learner = self.frontier.model_mut().inner_mut();
-        let mut page = learner.page(host, shape(url), importance as f32)?;
+        let mut page = learner.page(host, shape(new.url.as_str(), new.origin.hint), new.importance as f32)?;
         page.set_heard(false);
-        let found = Found { page: HourlyPage::new(page), host, born: now, interest: interest(importance) };
+        let born = new.origin.born.unwrap_or(new.added).min(now);
+        let interest = first_worth(new.importance, &new.origin);
+        let found = Found { page: HourlyPage::new(page), host, born, interest };
         let id = self.frontier.discover(now, found)?;
-        self.limit_age(id, max_age, now)?;
+        self.limit_age(id, new.max_age, now)?;
         self.pages.add(stored, id);
+        self.count_page(host);
+        self.pages.index.number(new.url.as_str(), stored);
+        self.fade(stored, new.importance, &new.origin, born, now);
+        Ok(())
+    }
+
+    /// A page that matters less with every hour is looked after.
+    fn fade(&mut self, page: refrain_store::PageId, importance: f64, origin: &Origin, born: Time, now: Time) {
+        if let Some(decay) = origin.decay.filter(|decay| *decay > 0.0 && decay.is_finite()) {
+            self.fadings.add(page, Fading { importance, decay, born }, now);
+        }
+    }
+
+    /// Pages whose importance has fallen are worth less from now on.
+    pub(crate) fn let_fade(&mut self, now: Time) -> Result<(), FrontierError> {
+        while let Some((stored, importance)) = self.fadings.pop(now) {
+            let Some(page) = self.pages.scheduled(stored) else { continue };
+            self.frontier.update(now, page, |page| {
+                // It is finite and not negative.
+                let _ = page.inner_mut().set_importance(importance as f32);
+            })?;
+        }
         Ok(())
     }
 
@@ -198,6 +256,20 @@ impl Scheduler {
             Some(most) => self.frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() }),
             None => Ok(()),
         }
+    }
+
+    /// How many pages a host has, sitemaps and feeds included.
+    pub(crate) fn pages_of(&self, host: &str) -> u32 {
+        let index = self.hosts.get(host).map(|entry| entry.id.index() as usize);
+        index.and_then(|index| self.per_host.get(index)).copied().unwrap_or(0)
+    }
+
+    fn count_page(&mut self, host: HostId) {
+        let index = host.index() as usize;
+        if index >= self.per_host.len() {
+            self.per_host.resize(index + 1, 0);
+        }
+        self.per_host[index] += 1;
     }
 
     /// The host of this name. If it is new it may have been visited a moment before the start all the same, by a process that was
@@ -234,21 +306,24 @@ pub(crate) fn recalled(
     learner: &mut Attentive,
     row: &PageRow<'_>,
     host: HostId,
+    (now, heard): (Time, bool),
 ) -> Result<(AttentivePage, AttentivePast), FrontierError> {
-    let (mut page, mut past) = remembered(learner, row, host)?;
+    let (mut page, mut past) = remembered(learner, row, host, (now, heard))?;
     learner.recall(&mut page, &mut past, host);
     Ok((page, past))
 }
 
-/// A page like others of its kind, and what is remembered of it.
+/// A page like others of its kind, and what is remembered of it. `heard`: something announces its changes.
 pub(crate) fn remembered(
     learner: &mut Attentive,
     row: &PageRow<'_>,
     host: HostId,
+    (now, heard): (Time, bool),
 ) -> Result<(AttentivePage, AttentivePast), FrontierError> {
     let past = row.history.and_then(AttentivePast::from_bytes).unwrap_or_default();
-    let mut page = learner.page(host, shape(row.url), row.importance as f32)?;
-    page.set_heard(false);
+    let shape = shape(row.url, row.origin.hint);
+    let mut page = learner.page(host, shape, row.importance_at(now) as f32)?;
+    page.set_heard(heard);
     Ok((page, past))
 }
 
@@ -257,8 +332,21 @@ pub(crate) fn interest(importance: f64) -> Interest {
     Interest { profit: importance * NEVER_FETCHED, decay: HARDLY }
 }
 
-/// What pages made by the same template share, as a number.
-fn shape(url: &str) -> u32 {
+/// The same for a page of which it is known where it comes from: what is new may be worth less with every hour, and a sitemap matters as much
+/// as any page until it was read.
+pub(crate) fn first_worth(importance: f64, origin: &Origin) -> Interest {
+    match (origin.role, origin.decay) {
+        (Role::Page, Some(decay)) if decay > 0.0 && decay.is_finite() => {
+            Interest { profit: importance / decay, decay }
+        }
+        (Role::Page, _) => interest(importance),
+        _ => interest(1.0),
+    }
+}
+
+/// What pages made by the same template share, and of which the same is promised, as a number.
+pub(crate) fn shape(url: &str, hint: Option<u8>) -> u32 {
+    let template = xxh3_64(url_shape(url).as_bytes()) as u32;
     // 0 means any shape.
-    (xxh3_64(url_shape(url).as_bytes()) as u32).max(1)
+    hint.map_or(template, |hint| template ^ u32::from(hint).wrapping_mul(0x9e37_79b9)).max(1)
 }

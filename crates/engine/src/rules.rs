@@ -4,6 +4,8 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::robots::{Robots, Ruling};
 use refrain_fetch::url::PageUrl;
 
+use crate::settings::host_name;
+
 /// What a host asks, and since when that is known.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRules {
@@ -55,6 +57,14 @@ impl HostRules {
             Verdict::Rules(robots) => robots.allows(path_and_query),
             Verdict::Wait => false,
         }
+    }
+
+    /// Whether the host lets what is found at `source` speak for its pages: it names that, or something else there (an index, mostly).
+    pub(crate) fn vouch_for(&self, source: &PageUrl, page: &PageUrl) -> bool {
+        let Verdict::Rules(robots) = &self.verdict else { return false };
+        let home = page.robots();
+        let mut named = robots.sitemaps().iter().filter_map(|named| home.join(named).ok());
+        named.any(|named| host_name(&named) == host_name(source))
     }
 
     /// The gap that the host asks for.

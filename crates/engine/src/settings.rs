@@ -30,6 +30,10 @@ pub struct Settings {
     pub rules: Vec<(String, Rules)>,
     /// Which links become pages.
     pub follow: Option<Follow>,
+    /// Whether sitemaps and feeds are read.
+    pub listen: bool,
+    /// What is news, by the beginnings of addresses; the longest that fits decides.
+    pub news: Vec<(String, News)>,
     /// No more pages than this are known.
     pub most_pages: u64,
     /// How long a robots.txt is believed.
@@ -42,6 +46,22 @@ pub struct Settings {
     pub retention: Option<Retention>,
     /// When the crawl is over.
     pub until: Until,
+}
+
+/// Pages that matter for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct News {
+    /// How much a page matters when it appears.
+    pub importance: f64,
+    /// After this, it matters half as much.
+    pub half_life: Span,
+}
+
+impl News {
+    /// The share of its importance that a page loses per second.
+    pub(crate) fn decay(&self) -> f64 {
+        std::f64::consts::LN_2 / self.half_life.as_secs().max(1e-3)
+    }
 }
 
 /// When a crawl is over, if nobody stops it.
@@ -67,6 +87,8 @@ impl Default for Settings {
             client: client::Settings::default(),
             rules: Vec::new(),
             follow: None,
+            listen: true,
+            news: Vec::new(),
             most_pages: 100_000_000,
             robots_for: Span::from_whole_secs(86_400),
             redirects: 5,
@@ -80,9 +102,19 @@ impl Default for Settings {
 impl Settings {
     /// What counts as a change of a page.
     pub(crate) fn rules_for(&self, url: &PageUrl) -> Rules {
-        let fits = self.rules.iter().filter(|(start, _)| url.as_str().starts_with(start.as_str()));
-        fits.max_by_key(|(start, _)| start.len()).map(|(_, rules)| rules.clone()).unwrap_or_default()
+        longest(&self.rules, url).cloned().unwrap_or_default()
     }
+
+    /// For how long a new page matters, if that is not for ever.
+    pub(crate) fn news_at(&self, url: &PageUrl) -> Option<&News> {
+        longest(&self.news, url)
+    }
+}
+
+/// What is said of the longest beginning of an address.
+fn longest<'a, T>(said: &'a [(String, T)], url: &PageUrl) -> Option<&'a T> {
+    let fits = said.iter().filter(|(start, _)| url.as_str().starts_with(start.as_str()));
+    fits.max_by_key(|(start, _)| start.len()).map(|(_, what)| what)
 }
 
 /// A host as the store names it: scheme, name and port, the port only if it is not the usual one.

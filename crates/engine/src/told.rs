@@ -89,6 +89,14 @@ pub struct Summary {
     pub failed: u64,
     /// New pages found.
     pub found: u64,
+    /// Signals that came,
+    pub signals: u64,
+    /// of which the next look found a change.
+    pub came_true: u64,
+    /// Sitemaps and feeds with something wrong in them, at each visit.
+    pub complaints: u64,
+    /// Hubs now.
+    pub hubs: u64,
     /// Bytes received.
     pub bytes: u64,
     /// Pages now.

@@ -8,14 +8,18 @@ use refrain_fetch::FetchError;
 use refrain_fetch::client::{Client, Request, Response};
 use refrain_fetch::robots::{Robots, Ruling};
 use refrain_fetch::url::PageUrl;
-use refrain_store as store;
+use refrain_store::{self as store, Role};
 
 use crate::clock::Clock;
 use crate::door::{Door, Shut};
+use crate::index::Index;
 use crate::memo::Memo;
 use crate::read::{self, Read};
 use crate::rules::{HostRules, Verdict};
 use crate::settings::{Settings, host_name};
+
+/// What the protocol allows, and a little more.
+const LARGEST_SITEMAP: usize = 55 << 20;
 
 /// What to visit.
 pub(crate) struct Job {
@@ -77,6 +81,7 @@ pub(crate) struct Kit {
     pub(crate) clock: Clock,
     pub(crate) door: Door,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) index: Index,
 }
 
 /// A visit under way.
@@ -142,6 +147,9 @@ impl Visit<'_> {
                 request.etag = memo.etag.clone().map(String::into_bytes);
                 request.last_modified = memo.last_modified.clone().map(String::into_bytes);
             }
+            if memo.role == Role::Sitemap {
+                request.max_body = Some(LARGEST_SITEMAP);
+            }
             let answer = match self.ask(&request).await? {
                 Ok(answer) => answer,
                 Err(why) if why.is_of_page() => return Ok(Seen::Failed(why.to_string())),
@@ -165,14 +173,7 @@ impl Visit<'_> {
     }
 
     fn read(&self, memo: &mut Memo, url: &PageUrl, answer: &Response) -> Seen {
-        match read::read(
-            &self.kit.settings,
-            memo,
-            url,
-            answer,
-            self.time,
-            (!self.has_order, self.wants_links),
-        ) {
+        match read::read(self.kit, memo, url, answer, self.time, (!self.has_order, self.wants_links)) {
             Ok(read) => Seen::Read(Box::new(read)),
             Err(why) => Seen::Failed(why),
         }

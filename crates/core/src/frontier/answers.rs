@@ -102,18 +102,23 @@ impl<M: Model> Frontier<M> {
         for _ in 0..self.settings.refresh {
             let index = self.refreshed % self.pages.len().max(1) as u32;
             self.refreshed = index + 1;
-            let record = &mut self.pages[index as usize];
-            if record.status() == Status::Waiting {
-                let host = HostId(self.names[index as usize].host);
-                let (since, past) = (record.since(), &mut self.pasts[index as usize]);
-                // What it is worth changes, and with it its place: it leaves with what it was.
-                let mut page = record.page.clone();
-                if self.model.refresh(&mut page, past, host, &since, self.now) {
-                    self.withdraw(index);
-                    self.pages[index as usize].page = page;
-                    self.race.enter(&mut view!(self), index);
-                }
+            if self.pages[index as usize].status() == Status::Waiting {
+                self.refresh_one(index);
             }
+        }
+    }
+
+    /// A page that waits learns from the others.
+    pub(super) fn refresh_one(&mut self, index: u32) {
+        let record = &self.pages[index as usize];
+        let host = HostId(self.names[index as usize].host);
+        let (since, past) = (record.since(), &mut self.pasts[index as usize]);
+        // What it is worth changes, and with it its place: it leaves with what it was.
+        let mut page = record.page.clone();
+        if self.model.refresh(&mut page, past, host, &since, self.now) {
+            self.withdraw(index);
+            self.pages[index as usize].page = page;
+            self.race.enter(&mut view!(self), index);
         }
     }
 

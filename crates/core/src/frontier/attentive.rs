@@ -142,6 +142,15 @@ impl AttentivePage {
         Posterior::new(shape, shape / mean).ok()
     }
 
+    /// The logarithm of the chance that its copy is fresh, so many seconds and signals after it was fetched; `None` if signals say nothing.
+    pub fn log_fresh(&self, elapsed: f64, signals: u32) -> Option<f64> {
+        self.has_signals().then(|| {
+            let silent = Posterior::new(f64::from(self.shape), f64::from(self.shape / self.alpha));
+            let unannounced = silent.map_or(0.0, |rate| rate.log_survival(elapsed));
+            unannounced - f64::from(self.nats) * f64::from(signals)
+        })
+    }
+
     /// The value of a page whose signals say nothing.
     fn silent(&self) -> Option<GammaPosterior> {
         let (shape, mean) = (f64::from(self.shape), f64::from(self.alpha) + self.announced());
@@ -323,6 +332,11 @@ impl Attentive {
     /// What the signals of a host were found to be worth, as bytes; `None` if nothing is known of them.
     pub fn signals_of(&self, host: HostId) -> Option<Vec<u8>> {
         self.hosts.get(&host.index()).map(SignalPool::to_bytes)
+    }
+
+    /// From how many intervals that was learned.
+    pub fn signal_intervals(&self, host: HostId) -> f64 {
+        self.hosts.get(&host.index()).map_or(0.0, SignalPool::intervals)
     }
 
     /// The signals of a host are believed to be worth what was kept of them. Whether that can be.

@@ -428,6 +428,27 @@ impl<M: Model> Frontier<M> {
         Ok(())
     }
 
+    /// A page is valued anew by what was learned since it was last fetched.
+    ///
+    /// # Errors
+    /// If the page is unknown, or time went backwards.
+    pub fn refresh(&mut self, now: Time, page: PageId) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        if self.pages[index as usize].status() == Status::Waiting {
+            self.refresh_one(index);
+        }
+        Ok(())
+    }
+
+    /// The host of a page.
+    ///
+    /// # Errors
+    /// If the page is unknown.
+    pub fn host_of(&self, page: PageId) -> Result<HostId, FrontierError> {
+        Ok(HostId(self.names[self.known(page)? as usize].host))
+    }
+
     /// So much of the time since the last fetch of a page does not count: nothing could change, or nobody could have seen it.
     ///
     /// # Errors

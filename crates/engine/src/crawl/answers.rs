@@ -5,14 +5,14 @@ use std::sync::Arc;
 use refrain_core::estimate;
 use refrain_core::frontier;
 use refrain_core::time::{Span, Time};
-use refrain_fetch::url::PageUrl;
 use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots};
 
+use super::shown::Shown;
 use super::{Crawl, SECOND_LOOK};
 use crate::CrawlError;
 use crate::read::{Answer, Read};
+use crate::restore::shape;
 use crate::rules::{HostRules, Verdict};
-use crate::seeds::new_page;
 use crate::settings::Until;
 use crate::told::Told;
 use crate::visit::{Seen, Visited};
@@ -62,13 +62,17 @@ impl Crawl {
         if matches!(visited.seen, Seen::Over) {
             return Ok(());
         }
+        let shown = self.show(now, &mut visited)?;
         if let Some(order) = visited.order {
-            self.answer(now, order, &visited)?;
+            self.judge_signals(&visited)?;
+            self.answer(now, order, &visited, &shown)?;
+            self.learn_hub(now, visited.stored, visited.page, &shown)?;
         }
         if matches!(visited.seen, Seen::Postponed(_)) {
             return Ok(());
         }
         self.judge_host(now, &visited)?;
+        self.try_well_known(now, &visited.host);
         let meaning = meaning(&visited);
         if !meaning.outcome.is_fresh() {
             visited.memo.failures += 1;
@@ -78,15 +82,24 @@ impl Crawl {
     }
 
     /// Tells the frontier.
-    fn answer(&mut self, now: Time, order: frontier::OrderId, visited: &Visited) -> Result<(), CrawlError> {
-        let frontier = &mut self.scheduler.frontier;
+    fn answer(
+        &mut self,
+        now: Time,
+        order: frontier::OrderId,
+        visited: &Visited,
+        shown: &Shown,
+    ) -> Result<(), CrawlError> {
         let meaning = meaning(visited);
         let outcome = match &visited.seen {
-            Seen::Read(read) => seen(read, now),
+            Seen::Read(read) => {
+                self.heed_hint(now, visited, read)?;
+                self.as_hub(visited.page, seen(read, now), shown)?
+            }
             // Asked for earlier, it would only lead there again.
             Seen::Postponed(until) => frontier::Outcome::Failed { retry_after: until.since(now) },
             _ => frontier::Outcome::Failed { retry_after: meaning.retry.unwrap_or(RETRY) },
         };
+        let frontier = &mut self.scheduler.frontier;
         match frontier.answer(now, order, outcome, visited.response) {
             // So late that the page was ordered again, and that order answered: nothing to learn from this one.
             Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => {}
@@ -97,6 +110,18 @@ impl Crawl {
         if over && frontier.page(visited.page).is_ok() {
             frontier.remove(now, visited.page)?;
             self.scheduler.pages.remove(visited.page);
+        }
+        Ok(())
+    }
+
+    /// What is promised of a page that is seen for the first time says which pages it is like.
+    fn heed_hint(&mut self, now: Time, visited: &Visited, read: &Read) -> Result<(), CrawlError> {
+        let frontier = &mut self.scheduler.frontier;
+        if let (Answer::First, Some(hint)) = (read.answer, read.hint)
+            && frontier.page(visited.page).is_ok()
+        {
+            let shape = shape(visited.memo.url.as_str(), Some(hint.0));
+            frontier.update(now, visited.page, |page| page.inner_mut().set_shape(shape))?;
         }
         Ok(())
     }
@@ -143,11 +168,13 @@ impl Crawl {
         let id = self.scheduler.host(host);
         let manners = self.scheduler.manners;
         let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
+        let mut named = None;
         let robots = match &rules.verdict {
             Verdict::Rules(robots) => {
                 entry.unruled = 0;
                 let gap = rules.gap().unwrap_or(Span::ZERO).max(manners.gap);
                 self.scheduler.frontier.set_manners(now, id, frontier::Manners { gap, ..manners })?;
+                named = Some(robots.clone());
                 robots.to_bytes()
             }
             Verdict::Wait => {
@@ -158,6 +185,9 @@ impl Crawl {
         let kept = Robots { text: robots, fetched: rules.asked, status: rules.status };
         entry.rules = Some(rules);
         self.write_host(now, host, Some(kept));
+        if let Some(robots) = named {
+            self.outlets_of_robots(now, host, &robots);
+        }
         Ok(())
     }
 
@@ -194,9 +224,10 @@ impl Crawl {
             record: None,
         };
         let mut note = meaning.note;
-        let mut links = Vec::new();
         if let Seen::Read(read) = seen {
-            let Read { counted, digest, record, links: found, look_again, elapsed, .. } = *read;
+            // What was seen first says what is promised; later answers may come from other caches.
+            let hint = read.hint.filter(|_| read.answer == Answer::First).map(|hint| hint.0);
+            let Read { counted, digest, record, look_again, elapsed, .. } = *read;
             note.clone_from(&counted);
             look.elapsed = elapsed;
             (look.counted, look.digest, look.record) = (counted, digest, record);
@@ -206,11 +237,8 @@ impl Crawl {
                 redirect: memo.redirect.clone(),
                 title: memo.title.clone(),
                 kept: memo.kept.as_ref().map(refrain_fetch::change::Kept::to_bytes),
+                hint,
             });
-            links = found;
-            if self.follows_anew {
-                self.scheduler.pages.read_links(stored);
-            }
             if look_again {
                 self.again.push((now + SECOND_LOOK, stored));
             }
@@ -220,21 +248,6 @@ impl Crawl {
         let outcome = look.outcome;
         self.tell(|| Told::Looked { time, url, outcome, note, status, bytes, took });
         self.journal.look(now, look, memo);
-        for url in links {
-            self.find(now, url);
-        }
-    }
-
-    /// A link that may lead to a new page.
-    fn find(&mut self, now: Time, url: PageUrl) {
-        if self.scheduler.pages.known() >= self.settings.most_pages
-            || !self.scheduler.pages.know(url.as_str())
-        {
-            return;
-        }
-        if let Ok(page) = new_page(&url, 1.0, None, now, "link") {
-            self.journal.page(now, url, page);
-        }
     }
 
     fn tally(&mut self, outcome: Outcome, bytes: u64) {

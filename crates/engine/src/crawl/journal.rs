@@ -5,14 +5,14 @@ use std::collections::hash_map::Entry;
 
 use refrain_core::frontier::OrderId;
 use refrain_core::time::{Span, Time};
-use refrain_fetch::url::PageUrl;
 use refrain_store::warc::Encoded;
-use refrain_store::{Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId, Seq};
+use refrain_store::{
+    Announcement, Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId, Role, Seq, Signal, Voice,
+};
 
 use super::Crawl;
 use crate::CrawlError;
 use crate::memo::Memo;
-use crate::settings::host_name;
 use crate::told::Told;
 
 /// Facts wait for others at most so long: a commit costs about as much as ten looks.
@@ -34,9 +34,8 @@ pub(super) struct Journal {
     /// Since when something waits, and whether it cannot wait for others.
     since: Option<Time>,
     urgent: bool,
-    /// Addresses of the new pages of the batch under way, and of the next one.
-    committing: Option<Vec<PageUrl>>,
-    found: Vec<PageUrl>,
+    /// The new pages of the batch under way.
+    committing: Option<Vec<NewPage>>,
     /// Pages as visits left them, until the store knows; and in how many batches that is.
     memos: HashMap<PageId, (u64, Memo)>,
     batch: u64,
@@ -113,10 +112,31 @@ impl Journal {
         }
     }
 
-    pub(super) fn page(&mut self, now: Time, url: PageUrl, page: NewPage) {
+    pub(super) fn page(&mut self, now: Time, page: NewPage) {
         self.next.pages.push(page);
-        self.found.push(url);
         self.touch(now);
+    }
+
+    pub(super) fn signal(&mut self, now: Time, signal: Signal) {
+        self.next.signals.push(signal);
+        self.touch(now);
+    }
+
+    pub(super) fn announced(&mut self, now: Time, announcement: Announcement) {
+        self.next.announced.push(announcement);
+        self.touch(now);
+    }
+
+    pub(super) fn no_hub(&mut self, now: Time, page: PageId) {
+        self.next.no_hubs.push(page);
+        self.touch(now);
+    }
+
+    pub(super) fn voices(&mut self, now: Time, voices: Vec<Voice>) {
+        if !voices.is_empty() {
+            self.next.voices.extend(voices);
+            self.touch(now);
+        }
     }
 
     /// When the next batch is to be sent.
@@ -135,15 +155,15 @@ impl Journal {
         }
         (self.since, self.urgent, self.bytes) = (None, false, 0);
         self.batch += 1;
-        self.committing = Some(std::mem::take(&mut self.found));
         let mut batch = std::mem::take(&mut self.next);
+        self.committing = Some(batch.pages.clone());
         batch.hosts = self.hosts.drain().map(|(_, host)| host).collect();
         batch.leases = self.leases.drain().map(|(_, lease)| lease).collect();
         Some(batch)
     }
 
-    /// The batch under way is on the disk: addresses of its new pages.
-    fn done(&mut self) -> Vec<PageUrl> {
+    /// The batch under way is on the disk: its new pages.
+    fn done(&mut self) -> Vec<NewPage> {
         let batch = self.batch;
         self.memos.retain(|_, (since, _)| *since >= batch);
         self.committing.take().unwrap_or_default()
@@ -155,6 +175,7 @@ impl Crawl {
     pub(super) fn flush(&mut self, now: Time) {
         if let Some(mut batch) = self.journal.take(now) {
             batch.meta.extend(self.standing.facts());
+            batch.hubs = self.scheduler.hubs.keep();
             // If there is nobody to take it, the reason is on its way as an event.
             self.recorder.commit(batch);
         }
@@ -164,11 +185,13 @@ impl Crawl {
     pub(super) fn committed(&mut self, done: &Committed) -> Result<(), CrawlError> {
         let now = self.clock.now();
         let found = self.journal.done();
-        for (url, added) in found.iter().zip(&done.pages) {
+        for (page, added) in found.iter().zip(&done.pages) {
             if added.new {
-                self.summary.found += 1;
-                let host = self.scheduler.host(&host_name(url));
-                self.scheduler.add(added.page, url.as_str(), host, 1.0, None, now)?;
+                self.summary.found += u64::from(page.origin.role == Role::Page);
+                let host = self.scheduler.host(&page.host);
+                self.scheduler.add(added.page, page, host, now)?;
+            } else {
+                self.scheduler.pages.index.number(page.url.as_str(), added.page);
             }
         }
         if let Some(last) = done.last_change {
@@ -180,6 +203,7 @@ impl Crawl {
 
 #[cfg(test)]
 mod tests {
+    use refrain_fetch::url::PageUrl;
     use refrain_store::warc::{Body, HttpHead, Response};
     use refrain_store::{Address, Outcome, PageState};
 
@@ -211,6 +235,8 @@ mod tests {
             digest: None,
             fetched: None,
             failures: 0,
+            role: Role::Page,
+            depth: 0,
             version: None,
         };
         (look, memo)

@@ -2,15 +2,20 @@
 //!
 //! - `answers`: what comes of visits, to the frontier and to the store
 //! - `knocks`: requests beside those that were ordered, one after the other
+//! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `visits`: what is under way; `pulse`: how it is all doing
 
+mod announced;
 mod answers;
 mod journal;
 mod knocks;
+mod outlets;
 mod pulse;
+mod shown;
 mod visits;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use refrain_core::time::{Span, Time};
@@ -26,6 +31,7 @@ use crate::door::Door;
 use crate::event::Event;
 use crate::hours::Keeping;
 use crate::ledger::Ledger;
+use crate::links::Forms;
 use crate::memo::Memo;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
@@ -36,6 +42,7 @@ use crate::visit::{Job, Kit, visit};
 pub(crate) use answers::{LONGEST_GONE, retry_after, retry_gone};
 use journal::Journal;
 use knocks::Knocks;
+pub(crate) use outlets::BELOW;
 use pulse::Pulses;
 use visits::Visits;
 
@@ -53,6 +60,12 @@ pub struct Crawl {
     visits: Visits,
     pulses: Pulses,
     hours: Keeping,
+    /// When what was learned of signals is kept next.
+    voices_due: Time,
+    /// What is known of links that differ in their queries only.
+    forms: Forms,
+    /// Sitemaps and feeds that were complained about.
+    complained: HashSet<refrain_store::PageId>,
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
@@ -67,6 +80,8 @@ pub struct Crawl {
 const GRACE: Span = Span::from_whole_secs(10);
 /// Who wants one look at each page does not wait for longer.
 const LONG: Span = Span::from_whole_secs(300);
+/// What was learned of signals is kept so often.
+const KEEP_VOICES: Span = Span::from_whole_secs(15);
 /// A second look comes so long after the first.
 const SECOND_LOOK: Span = Span::from_whole_secs(2);
 
@@ -94,7 +109,13 @@ impl Crawl {
             .map_err(CrawlError::Thread)?;
         let settings = Arc::new(settings);
         let door = Door::new(to_events);
-        let kit = Arc::new(Kit { client, clock, door, settings: Arc::clone(&settings) });
+        let kit = Arc::new(Kit {
+            client,
+            clock,
+            door,
+            settings: Arc::clone(&settings),
+            index: scheduler.pages.index.clone(),
+        });
         Ok(Self {
             settings,
             clock,
@@ -109,6 +130,9 @@ impl Crawl {
             visits: Visits::default(),
             pulses: Pulses::default(),
             hours: Keeping::new(clock.now()),
+            voices_due: clock.now() + KEEP_VOICES,
+            forms: Forms::default(),
+            complained: HashSet::new(),
             again: Vec::new(),
             told,
             summary: Summary::default(),
@@ -152,6 +176,9 @@ impl Crawl {
             };
             if self.hours.is_due(now) {
                 self.keep_hours(now);
+            }
+            if now >= self.voices_due {
+                self.keep_voices(now);
             }
             self.flush(now);
             let wake = wake.min(self.pulse(now)).min(self.journal.due(now)).min(deadline.max(now));
@@ -211,9 +238,11 @@ impl Crawl {
             self.start(Some(order.id), order.page, stored)?;
         }
         self.take_up_again(now)?;
+        self.scheduler.let_fade(now)?;
         let next = self.scheduler.frontier.next_wakeup().filter(|_| self.has_room()).unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
-        Ok(next.min(knocks).min(again).min(self.scheduler.next_later()))
+        let fade = self.scheduler.fadings.next();
+        Ok(next.min(knocks).min(again).min(self.scheduler.next_later()).min(fade))
     }
 
     /// Whether one more visit can be made, and what it sees be kept. If not, what ends that is an event.
@@ -302,6 +331,13 @@ impl Crawl {
         Ok(())
     }
 
+    fn keep_voices(&mut self, now: Time) {
+        self.voices_due = now + KEEP_VOICES;
+        let Scheduler { frontier, listening, hosts, .. } = &mut self.scheduler;
+        let voices = listening.keep(frontier.model_mut().inner_mut(), hosts);
+        self.journal.voices(now, voices);
+    }
+
     fn keep_hours(&mut self, now: Time) {
         let kept = self.hours.keep(&mut self.scheduler.frontier, &self.scheduler.hosts, now);
         self.journal.keep(now, kept);
@@ -327,6 +363,7 @@ impl Crawl {
 
     async fn finish(mut self) -> Result<Summary, CrawlError> {
         self.keep_hours(self.clock.now());
+        self.keep_voices(self.clock.now());
         loop {
             self.flush(Time::MAX);
             if self.journal.is_empty() {
@@ -352,6 +389,7 @@ impl Crawl {
     fn count(&mut self) {
         self.summary.pages = (self.scheduler.frontier.len() + self.scheduler.waiting()) as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
+        self.summary.hubs = self.scheduler.hubs.len() as u64;
         self.summary.under_way = self.visits.len();
         self.summary.price = self.scheduler.frontier.mean_price();
     }

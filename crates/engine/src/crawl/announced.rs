@@ -1,0 +1,125 @@
+//! What sitemaps and feeds say: signals for pages that are known, leads to those that are not.
+
+use refrain_core::frontier::{self, Model};
+use refrain_core::page::SinceFetch;
+use refrain_core::time::Time;
+use refrain_store::{Announcement, PageId, Signal};
+
+use super::Crawl;
+use super::shown::{Lead, is_change};
+use crate::CrawlError;
+use crate::hubs::Yield;
+use crate::kinds::Kind;
+use crate::memo::Memo;
+use crate::sources::{Announced, News, Unknown};
+use crate::told::Told;
+use crate::visit::{Seen, Visited};
+
+impl Crawl {
+    /// A sitemap or a feed was read. What its news are worth.
+    pub(super) fn announced(
+        &mut self,
+        now: Time,
+        source: PageId,
+        memo: &Memo,
+        what: Announced,
+    ) -> Result<Yield, CrawlError> {
+        let url = &memo.url;
+        if let Some(complaint) = what.complaint {
+            self.summary.complaints += 1;
+            // Once is enough.
+            if self.complained.insert(source) {
+                self.tell(|| Told::Warning(format!("{url}: {complaint}")));
+            }
+        }
+        if let Some(entry) = self.scheduler.hosts.get_mut(&crate::settings::host_name(url)) {
+            match what.kind {
+                Kind::Sitemap => entry.outlets.has_sitemap = true,
+                Kind::Feed => entry.outlets.has_feed = true,
+            }
+        }
+        for child in what.sitemaps {
+            self.outlet_below(now, memo, source, child);
+        }
+        let mut yields = Yield::default();
+        for news in what.news {
+            if news.elsewhere.as_ref().is_none_or(|page| self.may_speak(url, page)) {
+                yields.add(self.hear(now, what.kind, &news)?);
+            }
+        }
+        let Some(follow) = self.settings.follow.clone() else { return Ok(yields) };
+        for Unknown { url: page, born, importance, hint, elsewhere } in what.unknown {
+            if !follow.leads(url, &page) || (elsewhere && !self.may_speak(url, &page)) {
+                continue;
+            }
+            let lead = Lead { url: page, how: what.kind.as_str(), hub: source, born, importance, hint };
+            if let Some(interest) = self.find(now, lead) {
+                yields.add(Yield::one(interest));
+            }
+        }
+        Ok(yields)
+    }
+
+    /// A page is said to have changed.
+    fn hear(&mut self, now: Time, kind: Kind, news: &News) -> Result<Yield, CrawlError> {
+        let (stored, said) = (news.page, news.said.earliest());
+        self.scheduler.pages.index.say(stored, kind, said);
+        self.journal.announced(now, Announcement { page: stored, kind: kind.as_str(), said });
+        let Some(page) = self.scheduler.pages.scheduled(stored) else { return Ok(Yield::default()) };
+        let frontier = &mut self.scheduler.frontier;
+        if news.first && !frontier.page(page)?.0.inner().is_heard() {
+            frontier.update(now, page, |page| page.inner_mut().set_heard(true))?;
+            frontier.refresh(now, page)?;
+        }
+        let (believed, since) = frontier.page(page)?;
+        // Who has no copy gets one anyway; and what the copy has is no news.
+        if frontier.is_new(page)? || !news.said.may_be_after(since.fetched()) {
+            return Ok(Yield::default());
+        }
+        let rate = believed.inner().change_rate().map_or(0.0, |rate| rate.mean());
+        let host = frontier.host_of(page)?;
+        let (counts, write) = self.scheduler.listening.signal(stored, host, kind);
+        let worth = if counts { self.signal(now, page, since)? } else { 0.0 };
+        self.summary.signals += 1;
+        if write {
+            let signal =
+                Signal { said: Some(said), worth: Some(worth), ..Signal::new(stored, kind.as_str(), now) };
+            self.journal.signal(now, signal);
+        }
+        // What is announced is lost, if nobody hears it, when the next change comes.
+        Ok(Yield { news: 1.0, profit: worth, loss: worth * rate })
+    }
+
+    /// Tells the frontier. By how much a fetch is worth more than before.
+    fn signal(&mut self, now: Time, page: frontier::PageId, since: SinceFetch) -> Result<f64, CrawlError> {
+        let frontier = &mut self.scheduler.frontier;
+        let value = |frontier: &frontier::Frontier<crate::restore::Learner>, since: &SinceFetch| {
+            frontier.page(page).map(|(page, _)| frontier.model().value(page, since, now))
+        };
+        let before = value(frontier, &since)?;
+        frontier.signal(now, page)?;
+        let (_, since) = frontier.page(page)?;
+        Ok((value(frontier, &since)? - before).max(0.0))
+    }
+
+    /// A page was looked at: what was announced of it came true, or did not.
+    pub(super) fn judge_signals(&mut self, visited: &Visited) -> Result<(), CrawlError> {
+        let Seen::Read(read) = &visited.seen else { return Ok(()) };
+        let (stored, scheduler) = (visited.stored, &mut self.scheduler);
+        let (Some(changed), true) = (is_change(read), scheduler.frontier.page(visited.page).is_ok()) else {
+            scheduler.listening.forget(stored);
+            return Ok(());
+        };
+        let mut kinds = scheduler.pages.index.kinds_of(stored).peekable();
+        if kinds.peek().is_none() {
+            return Ok(());
+        }
+        let rate = scheduler.frontier.page(visited.page)?.0.inner().change_rate();
+        let elapsed = read.elapsed.map_or(0.0, refrain_core::time::Span::as_secs);
+        let expected = rate.map_or(0.0, |rate| rate.mean() * elapsed);
+        let host = scheduler.frontier.host_of(visited.page)?;
+        let came_true = scheduler.listening.judge(stored, host, kinds, expected, changed);
+        self.summary.came_true += u64::from(came_true);
+        Ok(())
+    }
+}

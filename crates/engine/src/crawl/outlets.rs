@@ -1,0 +1,103 @@
+//! Where sites announce what is new: what robots.txt names, what pages name, what an index names, and where most sites have it.
+
+use refrain_core::time::Time;
+use refrain_fetch::announce::find::{Place, Role as Said, of_robots, well_known};
+use refrain_fetch::announce::sitemap::{DEEPEST_INDEX, Scope, scope};
+use refrain_fetch::robots::Robots;
+use refrain_fetch::url::PageUrl;
+use refrain_store::{Origin, PageId, Role};
+
+use super::Crawl;
+use crate::memo::Memo;
+use crate::seeds::new_page;
+use crate::settings::host_name;
+
+/// How sitemaps of an index are said to have been found, by how deep they are.
+pub(crate) const BELOW: [&str; DEEPEST_INDEX] = ["index", "index 2", "index 3"];
+
+/// One of the well-known places is tried after so many looks at a host.
+const LOOKS: u32 = 20;
+/// Where nothing but signals is wanted, this many are enough, and one more for so many pages.
+const FEW: u32 = 8;
+const PAGES_EACH: u32 = 20;
+/// No host needs more.
+const MOST: u32 = 2000;
+
+impl Crawl {
+    /// What the robots.txt of a host names.
+    pub(super) fn outlets_of_robots(&mut self, now: Time, host: &str, robots: &Robots) {
+        let Ok(home) = PageUrl::parse(host) else { return };
+        for place in of_robots(robots, &home) {
+            self.outlet(now, place.url, Role::Sitemap, "robots", None);
+        }
+    }
+
+    /// What a page, or the head of an answer, names: believed for its own site.
+    pub(super) fn outlet_named(&mut self, now: Time, page: &PageUrl, place: Place) {
+        let role = match place.role {
+            Said::Sitemap => Role::Sitemap,
+            Said::Feed => Role::Feed,
+            Said::Hub | Said::Itself => return,
+        };
+        if scope(page, &place.url) <= Scope::Site {
+            self.outlet(now, place.url, role, "link", None);
+        }
+    }
+
+    /// What an index names.
+    pub(super) fn outlet_below(&mut self, now: Time, index: &Memo, source: PageId, child: PageUrl) {
+        let allowed = scope(&index.url, &child) <= Scope::Host || self.may_speak(&index.url, &child);
+        if let Some(found) = BELOW.get(index.depth).filter(|_| allowed) {
+            self.outlet(now, child, Role::Sitemap, found, Some(source));
+        }
+    }
+
+    /// A host was visited. If nothing is known of what it announces, places are tried where most sites have it, now and then.
+    pub(super) fn try_well_known(&mut self, now: Time, host: &str) {
+        let Some(entry) = self.scheduler.hosts.get_mut(host).filter(|_| self.settings.listen) else { return };
+        let outlets = &mut entry.outlets;
+        outlets.looks += 1;
+        if outlets.looks < LOOKS {
+            return;
+        }
+        outlets.looks = 0;
+        let Ok(home) = PageUrl::parse(host) else { return };
+        for place in well_known(&home).skip(usize::from(outlets.tried)) {
+            outlets.tried += 1;
+            let (role, has) = match place.role {
+                Said::Sitemap => (Role::Sitemap, outlets.has_sitemap),
+                _ => (Role::Feed, outlets.has_feed),
+            };
+            if !has {
+                self.outlet(now, place.url, role, "guess", None);
+                return;
+            }
+        }
+    }
+
+    /// Somewhere a host may announce what is new.
+    fn outlet(&mut self, now: Time, url: PageUrl, role: Role, found: &'static str, hub: Option<PageId>) {
+        if !self.settings.listen {
+            return;
+        }
+        let host = host_name(&url);
+        let pages = self.scheduler.pages_of(&host);
+        let Some(entry) = self.scheduler.hosts.get_mut(&host) else {
+            // Of hosts that nobody crawls nothing needs to be known, unless they speak for one that is.
+            if found == "robots" {
+                self.scheduler.host(&host);
+                self.outlet(now, url, role, found, hub);
+            }
+            return;
+        };
+        let most = if self.settings.follow.is_some() { MOST } else { (FEW + pages / PAGES_EACH).min(MOST) };
+        if entry.outlets.known >= most || !self.scheduler.pages.index.know(url.as_str()) {
+            return;
+        }
+        entry.outlets.known += 1;
+        if let Ok(mut page) = new_page(&url, 0.0, None, now, found) {
+            page.origin = Origin { role, hub, ..Origin::default() };
+            self.journal.page(now, page);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Which addresses are known, and what was announced of their pages: shared with those who read announcements, so that of a sitemap with
+//! fifty thousand entries only the news are handed on.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use refrain_core::time::Time;
+use refrain_store::PageId;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::kinds::Kind;
+
+/// Cheap to clone; clones share what they know.
+#[derive(Clone, Default)]
+pub(crate) struct Index {
+    shared: Arc<RwLock<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Pages by the hashes of their addresses (one in a sextillion is taken for another by mistake); [`NOT_YET`] while the store has no
+    /// number for them.
+    pages: HashMap<u64, PageId>,
+    /// When a kind of announcement last said that a page changed.
+    said: HashMap<(PageId, Kind), Time>,
+}
+
+const NOT_YET: PageId = PageId(0);
+
+impl Index {
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        // Whoever panicked while writing left whole entries.
+        self.shared.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.shared.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers an address. Whether it is new.
+    pub(crate) fn know(&self, url: &str) -> bool {
+        match self.write().pages.entry(hash(url)) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(new) => {
+                new.insert(NOT_YET);
+                true
+            }
+        }
+    }
+
+    /// The page at an address has a number.
+    pub(crate) fn number(&self, url: &str, page: PageId) {
+        self.write().pages.insert(hash(url), page);
+    }
+
+    /// Whether an address is known, and the number of its page if it has one.
+    pub(crate) fn page(&self, url: &str) -> Option<Option<PageId>> {
+        self.read().pages.get(&hash(url)).map(|page| Some(*page).filter(|page| *page != NOT_YET))
+    }
+
+    /// How many addresses are known.
+    pub(crate) fn len(&self) -> u64 {
+        self.read().pages.len() as u64
+    }
+
+    /// When a kind of announcement last said that a page changed.
+    pub(crate) fn said(&self, page: PageId, kind: Kind) -> Option<Time> {
+        self.read().said.get(&(page, kind)).copied()
+    }
+
+    /// The kinds that speak about a page.
+    pub(crate) fn kinds_of(&self, page: PageId) -> impl Iterator<Item = Kind> + use<> {
+        let known = self.read();
+        let speaks = Kind::ALL.map(|kind| Some(kind).filter(|kind| known.said.contains_key(&(page, *kind))));
+        speaks.into_iter().flatten()
+    }
+
+    /// A kind of announcement says that a page changed then.
+    pub(crate) fn say(&self, page: PageId, kind: Kind, time: Time) {
+        self.write().said.insert((page, kind), time);
+    }
+}
+
+fn hash(url: &str) -> u64 {
+    xxh3_64(url.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_what_is_said_of_them() {
+        let index = Index::default();
+        assert!(index.know("http://a/") && !index.know("http://a/"));
+        assert_eq!((index.page("http://a/"), index.page("http://b/")), (Some(None), None));
+        let page = PageId(7);
+        index.number("http://a/", page);
+        assert_eq!((index.page("http://a/"), index.len()), (Some(Some(page)), 1));
+        assert_eq!((index.said(page, Kind::Feed), index.kinds_of(page).count()), (None, 0));
+        index.clone().say(page, Kind::Feed, Time::ZERO);
+        assert_eq!(index.said(page, Kind::Feed), Some(Time::ZERO));
+        assert_eq!(index.kinds_of(page).collect::<Vec<_>>(), [Kind::Feed]);
+    }
+}
