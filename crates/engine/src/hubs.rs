@@ -16,8 +16,8 @@ use crate::restore::NEVER_FETCHED;
 
 /// No more pages are hubs: whoever shows something new after that is fetched for its own sake only.
 const MOST: usize = 5000;
-/// A page that showed nothing new in so many visits in a row is no hub any more.
-const PATIENCE: u32 = 12;
+/// A page that showed nothing new in so many visits in a row, and for so many seconds, is no hub any more.
+const PATIENCE: (u32, f64) = (12, 7.0 * 86_400.0);
 /// How much the mean of others counts, in news.
 const LEANS: f64 = 1.0;
 /// Hubs are told anew what their news are worth when that has moved by this share.
@@ -89,8 +89,8 @@ impl Yield {
 pub(crate) struct Hub {
     visits: u64,
     news: u64,
-    /// Visits without news, in a row.
-    silent: u32,
+    /// Visits without news, in a row, and for how long.
+    silent: (u32, f64),
     yields: Worth,
     told: Interest,
     links: LinkCounts,
@@ -164,7 +164,7 @@ impl Hubs {
             let hub = Hub {
                 visits: row.hub.visits,
                 news: row.hub.news,
-                silent: 0,
+                silent: (0, 0.0),
                 yields,
                 told,
                 links,
@@ -198,7 +198,7 @@ impl Hubs {
         let hub = Hub {
             visits: 0,
             news: 0,
-            silent: 0,
+            silent: (0, 0.0),
             yields: Worth::default(),
             told,
             links: LinkCounts::default(),
@@ -236,7 +236,9 @@ impl Hubs {
         let Some(hub) = self.hubs.get_mut(&page) else { return false };
         hub.visits += 1;
         hub.news += shown.news as u64;
-        hub.silent = if shown.news > 0.0 { 0 } else { hub.silent.saturating_add(1) };
+        let (visits, seconds) = hub.silent;
+        hub.silent =
+            if shown.news > 0.0 { (0, 0.0) } else { (visits.saturating_add(1), seconds + elapsed.max(0.0)) };
         hub.links.visit(elapsed, shown.news as u32);
         hub.yields.add(shown);
         self.all.add(shown);
@@ -245,7 +247,7 @@ impl Hubs {
             self.seconds += elapsed;
         }
         self.changed.insert(page);
-        is_source || hub.silent < PATIENCE
+        is_source || hub.silent.0 < PATIENCE.0 || hub.silent.1 < PATIENCE.1
     }
 
     /// What its news are worth by now, if that has become another number since it was told.
@@ -320,8 +322,8 @@ mod tests {
     fn who_shows_nothing_is_no_hub_for_long() {
         let mut hubs = Hubs::new(1.0);
         hubs.add(PageId(1));
-        let still = (0..PATIENCE).map(|_| hubs.visited(PageId(1), 60.0, Yield::default(), false));
-        assert_eq!(still.filter(|still| *still).count() as u32, PATIENCE - 1);
+        assert!((0..100).all(|_| hubs.visited(PageId(1), 60.0, Yield::default(), false)), "that was soon");
+        assert!(!hubs.visited(PageId(1), PATIENCE.1, Yield::default(), false));
         assert!(hubs.visited(PageId(1), 60.0, Yield::default(), true), "a sitemap may speak any day");
         assert!(hubs.state(PageId(1)).unwrap().link_rate() < 0.01);
     }

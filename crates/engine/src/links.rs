@@ -5,9 +5,12 @@
 
 use std::collections::HashSet;
 
+use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// A second look comes so long after the first.
+pub(crate) const SECOND_LOOK: Span = Span::from_whole_secs(2);
 /// So many kinds of links are remembered as noise, or as none.
 const MOST: usize = 20_000;
 
@@ -17,8 +20,8 @@ pub(crate) struct LinkMemory {
     /// By their addresses, and their forms: those with a query only.
     links: HashSet<u64>,
     forms: HashSet<u64>,
-    /// Links that may be noise: a second look tells.
-    pub(crate) doubtful: Vec<PageUrl>,
+    /// Links that may be noise, and since when: a second look tells.
+    doubtful: Option<(Time, Vec<PageUrl>)>,
 }
 
 /// What is known of links of the same form.
@@ -51,6 +54,24 @@ fn hash(url: &PageUrl) -> u64 {
 }
 
 impl LinkMemory {
+    /// Links that may be noise: a look after [`SECOND_LOOK`] tells. Whether they have to wait for one: if others do, they are not
+    /// remembered, and come up again.
+    pub(crate) fn doubt(&mut self, links: Vec<PageUrl>, now: Time) -> bool {
+        let doubt = self.doubtful.is_none() && !links.is_empty();
+        if doubt {
+            self.doubtful = Some((now, links));
+        }
+        doubt
+    }
+
+    /// Links that were doubted long enough ago.
+    pub(crate) fn doubted(&mut self, now: Time) -> Vec<PageUrl> {
+        match self.doubtful.take_if(|(since, _)| now.since(*since) >= SECOND_LOOK) {
+            Some((_, links)) => links,
+            None => Vec::new(),
+        }
+    }
+
     /// Remembers what a page shows now.
     pub(crate) fn show(&mut self, links: &[PageUrl]) {
         self.links = links.iter().map(hash).collect();
@@ -71,15 +92,18 @@ impl Forms {
             return sorted;
         }
         let stayed: HashSet<u64> = all.iter().map(hash).collect();
-        // If none of those that were there is gone, nobody took a place.
-        let replaced = memory.links.iter().any(|link| !stayed.contains(link));
+        // If none of those that were there is gone, nobody took a place. If nobody remembers what was there, anybody may have.
+        let forgotten = memory.links.is_empty();
+        let replaced = forgotten || memory.links.iter().any(|link| !stayed.contains(link));
         for url in unknown {
             let form = form(&url);
             if self.noise.contains(&form) {
                 continue;
             }
-            let doubtful =
-                replaced && form != 0 && memory.forms.contains(&form) && !self.real.contains(&form);
+            let took_a_place = replaced && (forgotten || memory.forms.contains(&form));
+            // Who was there before and is unknown all the same was in doubt already.
+            let may_be_noise = took_a_place || memory.links.contains(&hash(&url));
+            let doubtful = form != 0 && may_be_noise && !self.real.contains(&form);
             let side = if doubtful { &mut sorted.doubtful } else { &mut sorted.new };
             side.push(url);
         }

@@ -7,9 +7,10 @@ use refrain_core::frontier;
 use refrain_core::time::{Span, Time};
 use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots};
 
+use super::Crawl;
 use super::shown::Shown;
-use super::{Crawl, SECOND_LOOK};
 use crate::CrawlError;
+use crate::links::SECOND_LOOK;
 use crate::read::{Answer, Read};
 use crate::restore::shape;
 use crate::rules::{HostRules, Verdict};

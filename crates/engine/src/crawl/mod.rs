@@ -82,8 +82,6 @@ const GRACE: Span = Span::from_whole_secs(10);
 const LONG: Span = Span::from_whole_secs(300);
 /// What was learned of signals is kept so often.
 const KEEP_VOICES: Span = Span::from_whole_secs(15);
-/// A second look comes so long after the first.
-const SECOND_LOOK: Span = Span::from_whole_secs(2);
 
 impl Crawl {
     /// Takes over a store, and begins where it was left. `told` hears of everything that happens.

@@ -7,11 +7,11 @@ use refrain_fetch::announce::sitemap::{Scope, scope};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Origin, PageId, Role};
 
-use super::{Crawl, SECOND_LOOK};
+use super::Crawl;
 use crate::CrawlError;
 use crate::hint::Hint;
 use crate::hubs::{Yield, lasting};
-use crate::links::Sorted;
+use crate::links::{SECOND_LOOK, Sorted};
 use crate::read::{Answer, Read};
 use crate::seeds::new_page;
 use crate::visit::{Seen, Visited};
@@ -45,7 +45,7 @@ pub(super) struct Lead {
 impl Crawl {
     /// Takes up what a visit showed.
     pub(super) fn show(&mut self, now: Time, visited: &mut Visited) -> Result<Shown, CrawlError> {
-        let (stored, is_second) = (visited.stored, visited.order.is_none());
+        let stored = visited.stored;
         let url = visited.memo.url.clone();
         let Seen::Read(read) = &mut visited.seen else { return Ok(Shown::default()) };
         let is_first = read.answer == Answer::First;
@@ -61,7 +61,7 @@ impl Crawl {
             if self.follows_anew {
                 self.scheduler.pages.read_links(stored);
             }
-            let new = self.new_links(now, stored, &links, is_second);
+            let new = self.new_links(now, stored, &links);
             shown.yields.add(self.follow(now, &new, stored));
             shown.is_promising = is_first && url.path_and_query() == "/";
         }
@@ -71,18 +71,17 @@ impl Crawl {
     }
 
     /// Of the links that a page shows, those that are new indeed.
-    fn new_links(&mut self, now: Time, stored: PageId, links: &[PageUrl], is_second: bool) -> Vec<PageUrl> {
+    fn new_links(&mut self, now: Time, stored: PageId, links: &[PageUrl]) -> Vec<PageUrl> {
         let index = &self.scheduler.pages.index;
         let unknown: Vec<PageUrl> =
             links.iter().filter(|url| index.page(url.as_str()).is_none()).cloned().collect();
         let Some(hub) = self.scheduler.hubs.get_mut(stored) else {
             return unknown.into_iter().filter(|url| !self.forms.is_noise(url)).collect();
         };
-        let settled = self.forms.settle(std::mem::take(&mut hub.memory.doubtful), links);
+        let settled = self.forms.settle(hub.memory.doubted(now), links);
         let Sorted { mut new, doubtful } = self.forms.sort(&hub.memory, links, unknown);
         hub.memory.show(links);
-        if !is_second && !doubtful.is_empty() {
-            hub.memory.doubtful = doubtful;
+        if hub.memory.doubt(doubtful, now) {
             self.again.push((now + SECOND_LOOK, stored));
         }
         new.extend(settled);

@@ -1,5 +1,7 @@
 //! A small web server on loopback that writes down who asked for what, and when.
 
+#![allow(dead_code, reason = "each test file needs a part of it")]
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +37,10 @@ impl Page {
 
     pub(crate) fn text(body: &str) -> Self {
         Self::new(200, "text/plain", body)
+    }
+
+    pub(crate) fn xml(body: &str) -> Self {
+        Self::new(200, "application/xml", body)
     }
 
     pub(crate) fn status(status: u16) -> Self {
