@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::time::{Span, Time};
-use refrain_store::{Batch, Edit, PageId, Reader, Store, StoreError};
+use refrain_store::{Batch, Edit, PageId, Reader, Role, Store, StoreError};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::novelty::Novelty;
 use crate::requests::Request;
 use crate::settings::host_name;
 
@@ -26,6 +27,7 @@ pub struct Asked {
     counts: HashMap<u64, f64>,
     hosts: HashSet<String>,
     seen: Option<(Time, Time)>,
+    novelty: Novelty,
 }
 
 /// How pages are weighed.
@@ -48,18 +50,34 @@ pub struct Weighed {
     pub strangers: u64,
     /// From the first request to the last.
     pub span: Span,
+    /// Hubs of which it was learned how long their links are asked for,
+    pub hubs: u64,
+    /// and how long that is in the mean, if it has an end.
+    pub life: Option<Span>,
 }
 
 impl Asked {
     /// Nobody yet. A request that is `memory` old counts 1/e.
     pub fn new(now: Time, memory: Span) -> Self {
-        Self { now, memory, counts: HashMap::new(), hosts: HashSet::new(), seen: None }
+        let novelty = Novelty::default();
+        Self { now, memory, counts: HashMap::new(), hosts: HashSet::new(), seen: None, novelty }
+    }
+
+    /// Counts apart, from now on, how old the pages are that hubs led to when they are asked for.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn watch_news(&mut self, reader: &Reader) -> Result<(), StoreError> {
+        self.novelty = Novelty::of(reader)?;
+        Ok(())
     }
 
     /// Somebody asked for something.
     pub fn add(&mut self, request: &Request) {
         let worth = self.worth(request.time);
-        *self.counts.entry(hash(request.url.as_str())).or_default() += worth;
+        let url = hash(request.url.as_str());
+        *self.counts.entry(url).or_default() += worth;
+        self.novelty.add(url, request.time);
         let host = host_name(&request.url);
         if !self.hosts.contains(&host) {
             self.hosts.insert(host);
@@ -85,7 +103,7 @@ impl Asked {
         let (mut before, mut asked, mut all) = (0.0, 0u64, 0.0);
         let hosts = self.known_hosts(store)?;
         store.read().pages(|row| {
-            if hosts.contains(&row.host) {
+            if hosts.contains(&row.host) && row.origin.role == Role::Page {
                 let count = self.counts.get(&hash(row.url)).copied().unwrap_or(0.0);
                 pages.push((row.id, count));
                 before += row.importance;
@@ -94,7 +112,10 @@ impl Asked {
             }
             ControlFlow::Continue(())
         })?;
+        let (mean_interest, hubs) = self.novelty.learned(first, last);
         let weighed = Weighed {
+            hubs: hubs.len() as u64,
+            life: mean_interest.map(|interest| Span::from_secs(1.0 / interest.decay)),
             pages: if asked > 0 { pages.len() as u64 } else { 0 },
             asked,
             strangers: self.counts.len() as u64 - asked,
@@ -109,10 +130,23 @@ impl Asked {
             Scale::Together if before > 0.0 => before / (all * (1.0 + PRIOR_SHARE)),
             Scale::Together => 1.0 / mean,
         };
+        // A page that is asked for so many times per second matters this much times that.
+        let per_rate = factor * watched;
+        let news = self.novelty.news(mean_interest, &hubs, self.now);
+        let of_hubs = hubs.iter().map(|(hub, interest)| (Some(*hub), *interest));
+        let meta = of_hubs.chain(mean_interest.map(|interest| (None, interest))).map(|(hub, interest)| {
+            let Interest { profit, decay } = interest;
+            (key(hub), format!("{} {decay}", profit * per_rate).into_bytes())
+        });
+        store.commit(&Batch { meta: meta.collect(), ..Batch::default() })?;
         for some in pages.chunks(AT_A_TIME) {
-            let importance = |count: f64| Some(factor * (count + PRIOR_SHARE * mean));
-            let edit =
-                |(page, count): &(PageId, f64)| Edit { importance: importance(*count), ..Edit::of(*page) };
+            let edit = |(page, count): &(PageId, f64)| {
+                let (importance, decay) = match news.get(page) {
+                    Some(Interest { profit, decay }) => (per_rate * profit * decay, Some(*decay)),
+                    None => (factor * (count + PRIOR_SHARE * mean), None),
+                };
+                Edit { importance: Some(importance), decay: Some(decay), ..Edit::of(*page) }
+            };
             store.commit(&Batch { edits: some.iter().map(edit).collect(), ..Batch::default() })?;
         }
         Ok(weighed)
@@ -152,7 +186,7 @@ fn key(hub: Option<PageId>) -> String {
     hub.map_or_else(|| "interest".to_owned(), |hub| format!("interest {}", hub.0))
 }
 
-fn hash(url: &str) -> u64 {
+pub(crate) fn hash(url: &str) -> u64 {
     xxh3_64(url.as_bytes())
 }
 

@@ -30,6 +30,7 @@ mod ledger;
 mod links;
 mod listening;
 mod memo;
+mod novelty;
 mod read;
 mod recorder;
 pub mod requests;

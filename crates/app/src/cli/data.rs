@@ -19,6 +19,8 @@ pub(crate) enum DataCommand {
     Explain(ExplainArgs),
     /// The pages: which copies are most likely stale, which pages fail, which are gone
     Pages(PagesArgs),
+    /// How far what sites announce can be believed, and where they show what is new
+    Signals(DataArgs),
     /// Pages, looks, beliefs and bodies, for other programs
     Export(ExportArgs),
     /// Pages, and what another crawler saw of them

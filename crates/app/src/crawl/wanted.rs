@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use refrain_core::time::Span;
-use refrain_engine::{Follow, Settings, Until};
+use refrain_engine::{Follow, News, Settings, Until};
 use refrain_fetch::change::{By, Rules};
 use refrain_fetch::client;
 use refrain_fetch::text::Selectors;
@@ -92,6 +92,8 @@ fn settings(args: &CrawlArgs, config: &Config) -> Result<Settings, Failure> {
         client,
         rules: config.site.iter().map(rules).collect::<Result<_, _>>()?,
         follow: follow(args.follow.as_ref().or(config.follow.as_ref()))?,
+        listen: config.listen.unwrap_or(usual.listen),
+        news: config.site.iter().filter_map(|site| news(site).transpose()).collect::<Result<_, _>>()?,
         most_pages: args.max_pages.or(config.max_pages).unwrap_or(usual.most_pages),
         robots_for: config.robots_for.map_or(usual.robots_for, |period| period.0),
         redirects: config.redirects.unwrap_or(usual.redirects),
@@ -162,6 +164,21 @@ fn follow(which: Option<&String>) -> Result<Option<Follow>, Failure> {
             )));
         }
     })
+}
+
+/// For how long what is new on a site matters, if that is said.
+fn news(site: &Site) -> Result<Option<(String, News)>, Failure> {
+    let wrong = |why: &str| Err(Failure::input(format!("[[site]] {}: {why}", site.start)));
+    let importance = site.importance.unwrap_or(1.0);
+    if !(importance.is_finite() && importance >= 0.0) {
+        return wrong("the importance is no number that is not negative");
+    }
+    match (site.half_life, site.importance) {
+        (Some(Period(Span::ZERO)), _) => wrong("half_life is no time at all; expected some"),
+        (Some(Period(half_life)), _) => Ok(Some((site.start.clone(), News { importance, half_life }))),
+        (None, Some(_)) => wrong("importance is for pages that are news; expected a half_life with it"),
+        (None, None) => Ok(None),
+    }
 }
 
 fn retention(keep: &Keep) -> Result<Option<Retention>, Failure> {

@@ -69,7 +69,9 @@ fn import_requests(args: &ImportRequestsArgs) -> Result<(), Failure> {
     let site = args.site.as_deref().map(PageUrl::parse).transpose();
     let site = site.map_err(|why| Failure::input(format!("--site: {why}; expected an address")))?;
     let rules = Rules { site, bots: args.bots, now };
+    let mut store = Store::open(&args.place.data, Options::default())?;
     let mut asked = Asked::new(now, args.memory);
+    asked.watch_news(store.read())?;
     let mut tally = Tally::default();
     for path in &args.files {
         let _progress = Progress::spinner("reading");
@@ -88,7 +90,6 @@ fn import_requests(args: &ImportRequestsArgs) -> Result<(), Failure> {
         let hint = if tally.homeless > 0 { "; --site says where its paths are" } else { "" };
         return Err(Failure::input(format!("{tally}{hint}; expected an access log, or lines of 'time,url'")));
     }
-    let mut store = Store::open(&args.place.data, Options::default())?;
     let weighed = asked.weigh(&mut store, if args.per_day { Scale::PerDay } else { Scale::Together })?;
     to_stdout(|out| {
         writeln!(out, "{tally}")?;
@@ -102,7 +103,16 @@ fn import_requests(args: &ImportRequestsArgs) -> Result<(), Failure> {
             units::spoken(weighed.span),
             grouped(weighed.asked as usize),
             grouped(weighed.strangers as usize),
-        )
+        )?;
+        match weighed.life {
+            Some(life) => writeln!(
+                out,
+                "New pages are asked for {} in the mean; learned for {}",
+                units::spoken(life),
+                counted(weighed.hubs as usize, "hub")
+            ),
+            None => Ok(()),
+        }
     })
 }
 

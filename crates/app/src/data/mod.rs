@@ -9,6 +9,7 @@ mod export;
 mod harmless;
 mod import;
 mod pages;
+mod signals;
 mod status;
 
 use jiff::Timestamp;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         DataCommand::Pages(args) => pages::run(args),
         DataCommand::Export(args) => export::run(args),
         DataCommand::Import(args) => import::run(args),
+        DataCommand::Signals(args) => signals::run(args),
         DataCommand::Status(args) => status::run(args),
         DataCommand::Check(args) => check::run(args),
     }
@@ -35,7 +37,9 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
 impl From<StoreError> for Failure {
     fn from(why: StoreError) -> Self {
         match why {
-            StoreError::NotAStore { .. } | StoreError::Locked { .. } => Self::Input(why.to_string()),
+            StoreError::NotAStore { .. } | StoreError::Older { .. } | StoreError::Locked { .. } => {
+                Self::Input(why.to_string())
+            }
             other => Self::OnTheWay(other.to_string()),
         }
     }

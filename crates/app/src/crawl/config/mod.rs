@@ -25,6 +25,7 @@ pub(crate) struct Config {
     pub(crate) contact: Option<String>,
     pub(crate) data: Option<PathBuf>,
     pub(crate) follow: Option<String>,
+    pub(crate) listen: Option<bool>,
     pub(crate) max_pages: Option<u64>,
     pub(crate) gap: Option<Period>,
     pub(crate) patience: Option<f32>,
@@ -77,6 +78,8 @@ pub(crate) struct Site {
     pub(crate) ignore: Vec<String>,
     pub(crate) ignore_digits: Option<bool>,
     pub(crate) learn_noise: Option<bool>,
+    pub(crate) importance: Option<f64>,
+    pub(crate) half_life: Option<Period>,
 }
 
 /// What is compared.

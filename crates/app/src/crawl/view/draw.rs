@@ -28,7 +28,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, extra: &[Extra]) {
     let extra_rows = if extra.is_empty() { 0 } else { extra.len() as u16 + 1 };
     let rows = [
         Constraint::Length(2),
-        Constraint::Length(4),
+        Constraint::Length(if pulse.summary.hubs > 0 { 5 } else { 4 }),
         Constraint::Length(extra_rows),
         Constraint::Length(under_way),
         Constraint::Min(3),
@@ -61,7 +61,9 @@ fn draw_title(frame: &mut Frame<'_>, area: Rect, state: &State, pulse: &Pulse) {
 
 fn draw_figures(frame: &mut Frame<'_>, area: Rect, state: &State, pulse: &Pulse) {
     let summary = &pulse.summary;
-    let [fresh, budget, changes, looks] = Layout::vertical([Constraint::Length(1); 4]).areas(area);
+    let last = Constraint::Length(u16::from(summary.hubs > 0));
+    let rows = [Constraint::Length(1); 4].into_iter().chain([last]);
+    let [fresh, budget, changes, looks, news] = Layout::vertical(rows).areas(area);
     let [label, picture] =
         Layout::horizontal([Constraint::Length(LABEL + 32), Constraint::Min(0)]).areas(fresh);
     let share = pulse.freshness.map_or("—".to_owned(), percent);
@@ -106,6 +108,20 @@ fn draw_figures(frame: &mut Frame<'_>, area: Rect, state: &State, pulse: &Pulse)
         .dim(),
     ];
     frame.render_widget(Line::from(line), looks);
+    if summary.hubs > 0 {
+        let line = vec![
+            named("news"),
+            counted(summary.signals as usize, "signal").into(),
+            format!(
+                "  {} came true; {}, {} found",
+                grouped(summary.came_true as usize),
+                counted(summary.hubs as usize, "hub"),
+                counted(summary.found as usize, "new page"),
+            )
+            .dim(),
+        ];
+        frame.render_widget(Line::from(line), news);
+    }
 }
 
 fn draw_extra(frame: &mut Frame<'_>, area: Rect, extra: &[Extra]) {

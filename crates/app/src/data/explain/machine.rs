@@ -54,5 +54,8 @@ fn look(look: &Observation) -> Value {
 }
 
 fn signal(signal: &Signal) -> Value {
-    json!({ "time": written(signal.time), "kind": signal.kind })
+    json!({
+        "time": written(signal.time), "kind": signal.kind, "said": signal.said.map(written), "worth": signal.worth,
+        "came_true": signal.came_true,
+    })
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use refrain_core::time::{Span, Time};
 use refrain_engine::RobotsSay;
-use refrain_store::{Observation, PageState};
+use refrain_store::{Observation, PageState, Signal};
 
 use super::{Facts, SURE};
 use crate::chart::{counted, grouped, percent, short};
@@ -212,10 +212,24 @@ fn write_signals(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "\nsignals, the latest first (UTC)")?;
-    facts
-        .signals
-        .iter()
-        .try_for_each(|signal| writeln!(out, "  {}  {}", spelled(signal.time), harmless(&signal.kind)))
+    facts.signals.iter().try_for_each(|signal| writeln!(out, "  {}", signal_line(signal)))
+}
+
+fn signal_line(signal: &Signal) -> String {
+    let fate = match signal.came_true {
+        Some(true) => "came true",
+        Some(false) => "nothing had changed",
+        None => "not looked at since",
+    };
+    let worth = match signal.worth {
+        Some(0.0) => "counted for nothing".to_owned(),
+        Some(worth) => format!("worth {}", short(worth)),
+        None => String::new(),
+    };
+    let said = signal.said.map_or_else(String::new, |said| format!("changed at {}", spelled(said)));
+    let line =
+        format!("{}  {:<8}  {fate:<19}  {worth:<20}  {said}", spelled(signal.time), harmless(&signal.kind));
+    line.trim_end().to_owned()
 }
 
 fn times(count: u32) -> String {
