@@ -3,6 +3,8 @@
 use refrain_core::time::{Span, Time};
 use refrain_store::{Outcome, Seq};
 
+use crate::kinds::Kind;
+
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
@@ -22,6 +24,19 @@ pub enum Told {
         bytes: u64,
         /// How long it took.
         took: Span,
+    },
+    /// A sitemap or a feed was read.
+    Announced {
+        /// When.
+        time: Time,
+        /// Where it is.
+        url: String,
+        /// What it is.
+        kind: Kind,
+        /// Pages that it said have changed,
+        signals: u64,
+        /// and those that were not known.
+        found: u64,
     },
     /// Changes up to this one are on the disk.
     Changes(Seq),

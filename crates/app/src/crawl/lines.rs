@@ -11,6 +11,7 @@ use refrain_store::Outcome;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::feed::Feed;
+use crate::chart::grouped;
 use crate::chart::short;
 use crate::failure::Failure;
 use crate::units;
@@ -47,6 +48,15 @@ impl Lines {
                 }
                 (Told::Changes(_) | Told::Pulse(_), _) => {}
                 (Told::Warning(sentence), _) => drop(writeln!(io::stderr(), "refrain: {sentence}")),
+                (Told::Announced { time, url, kind, signals, found }, _) if signals + found > 0 => {
+                    self.say(&format!(
+                        "{}  heard      {}: {} changed, {} new  {url}",
+                        of_day(time),
+                        kind.as_str(),
+                        grouped(signals as usize),
+                        grouped(found as usize)
+                    ))
+                }
                 (looked, _) => self.say_look(&looked),
             }
         }

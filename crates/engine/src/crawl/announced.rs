@@ -41,22 +41,25 @@ impl Crawl {
         for child in what.sitemaps {
             self.outlet_below(now, memo, source, child);
         }
-        let mut yields = Yield::default();
+        let (mut yields, heard, mut found) = (Yield::default(), self.summary.signals, 0);
         for news in what.news {
             if news.elsewhere.as_ref().is_none_or(|page| self.may_speak(url, page)) {
                 yields.add(self.hear(now, what.kind, &news)?);
             }
         }
-        let Some(follow) = self.settings.follow.clone() else { return Ok(yields) };
         for Unknown { url: page, born, importance, hint, elsewhere } in what.unknown {
-            if !follow.leads(url, &page) || (elsewhere && !self.may_speak(url, &page)) {
+            let leads = self.settings.follow.as_ref().is_some_and(|follow| follow.leads(url, &page));
+            if !leads || (elsewhere && !self.may_speak(url, &page)) {
                 continue;
             }
             let lead = Lead { url: page, how: what.kind.as_str(), hub: source, born, importance, hint };
             if let Some(interest) = self.find(now, lead) {
+                found += 1;
                 yields.add(Yield::one(interest));
             }
         }
+        let (kind, signals) = (what.kind, self.summary.signals - heard);
+        self.tell(|| Told::Announced { time: now, url: url.to_string(), kind, signals, found });
         Ok(yields)
     }
 

@@ -1,5 +1,6 @@
 //! `refrain bench crawl`: what the whole crawler makes of this machine, beside what its HTTP client alone does.
 
+mod sitemap;
 mod start;
 mod web;
 
@@ -45,6 +46,10 @@ pub(crate) fn run(args: &BenchCrawlArgs) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|why| Failure::system("cannot start threads", why))?;
+    say("\nListening: a sitemap with 50,000 entries, from the request for it to the last signal".to_owned())?;
+    for known in if args.quick { [20_000, 50_000] } else { [50_000, 1_000_000] } {
+        say(sitemap::heard(&runtime, &folder.0.join(format!("listening-{known}")), known)?)?;
+    }
     let web = Web::start()?;
     let urls = web.urls(if args.quick { 2000 } else { 20_000 });
     say(format!(

@@ -22,7 +22,8 @@ const AT_A_TIME: usize = 50_000;
 pub(super) fn write(out: &mut dyn Write, folder: &Path, pages: usize) -> Result<(), Failure> {
     let clock = Clock::start();
     let data = folder.join("known");
-    fill(&data, pages, clock.now())?;
+    let host = |page: usize| format!("https://host{}.example", page % HOSTS);
+    fill(&data, pages, clock.now(), host)?;
     let before = memory_bytes().unwrap_or(0);
     let watch = Stopwatch::start();
     let store = Store::open(&data, Options::default())?;
@@ -41,12 +42,16 @@ pub(super) fn write(out: &mut dyn Write, folder: &Path, pages: usize) -> Result<
 }
 
 /// Pages that were looked at a few times, as a crawl leaves them.
-fn fill(data: &Path, pages: usize, now: Time) -> Result<(), Failure> {
+pub(super) fn fill(
+    data: &Path,
+    pages: usize,
+    now: Time,
+    host: impl Fn(usize) -> String,
+) -> Result<(), Failure> {
     let mut random = Synthetic::new(SEED);
     let mut store = Store::open(data, Options::default())?;
     let seed = |page: usize| {
-        let url =
-            PageUrl::parse(&format!("https://host{}.example/a/path/to/{page}.html", page % HOSTS)).ok()?;
+        let url = PageUrl::parse(&format!("{}/a/path/to/{page}.html", host(page))).ok()?;
         Some(Seed { url, importance: None, max_age: None })
     };
     for from in (0..pages).step_by(AT_A_TIME) {

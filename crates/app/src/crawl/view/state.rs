@@ -49,7 +49,7 @@ impl State {
                 self.pulses.push_front(*pulse);
             }
             Told::Warning(sentence) => self.warning = Some(sentence),
-            Told::Changes(_) => {}
+            Told::Announced { .. } | Told::Changes(_) => {}
         }
     }
 
