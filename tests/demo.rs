@@ -11,7 +11,7 @@ use support::*;
 fn the_demo_tells_its_story() {
     let folder = Folder::new();
     let place = text(&folder.path("demo")).to_owned();
-    let story = stdout(&refrain(&["demo", "--for", "8s", "--rate", "30/s", "--data", &place]));
+    let story = stdout(&refrain(&["demo", "--for", "8s", "--rate", "42/s", "--data", &place]));
     let share = |name: &str| -> f64 {
         let line = story
             .lines()
@@ -22,8 +22,9 @@ fn the_demo_tells_its_story() {
     assert!(share("Refrain") > share("every page equally often"), "{story}");
     assert!(share("Refrain") > share("Nutch-like intervals"), "{story}");
     assert!(story.contains("of 4 forbidden pages none were asked for"), "{story}");
+    assert!((0.0..=100.0).contains(&share("breadth-first")) && share("fixed quota") <= 100.0, "{story}");
     let page = std::fs::read_to_string(folder.path("demo/index.html")).unwrap();
-    assert!(page.matches("<svg").count() == 2 && !page.contains("src=") && !page.contains("<script"));
+    assert!(page.matches("<svg").count() == 3 && !page.contains("src=") && !page.contains("<script"));
     let data = text(&folder.path("demo/data")).to_owned();
     assert!(stdout(&refrain(&["check", "--data", &data])).contains("all is well"));
     complains(
@@ -84,5 +85,20 @@ fn the_bench_prints_its_figures() {
     let table = stdout(&refrain(&["bench", "--quick"]));
     for row in ["greedy-ncis", "gamma posterior", "history and belief", "without signals", "with signals"] {
         assert!(table.lines().any(|line| line.trim_start().starts_with(row)), "{row} is not in {table}");
+    }
+}
+
+/// Too short to say much; but it is said.
+#[test]
+fn the_bench_of_signals_speaks_to_scripts() {
+    let json = stdout(&refrain(&["bench", "signals", "--seconds", "3", "--rate", "50/s", "--json"]));
+    let figures: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let sitemaps: Vec<_> = figures["worlds"].as_array().unwrap().iter().map(|one| &one["sitemaps"]).collect();
+    assert_eq!(sitemaps, ["honest", "lying", "none"]);
+    for share in
+        ["/worlds/0/freshness", "/worlds/2/lab_deaf", "/news/finders/0/share", "/news/finders/2/share"]
+    {
+        let share = figures.pointer(share).and_then(serde_json::Value::as_f64).expect(share);
+        assert!((0.0..=1.0).contains(&share), "{json}");
     }
 }

@@ -1,9 +1,11 @@
 //! `refrain bench`: what this machine does, in the figures the project promises.
 
 mod crawl;
+mod folder;
 mod frontier;
 mod learning;
 mod plan;
+mod signals;
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -26,6 +28,7 @@ const STATES: usize = 100_000;
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
         Some(BenchWhat::Crawl(args)) => return crawl::run(args),
+        Some(BenchWhat::Signals(args)) => return signals::run(args),
         Some(BenchWhat::Web) => return crawl::serve(),
         None => {}
     }

@@ -19,6 +19,8 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchWhat {
     /// The whole crawler on loopback, beside its HTTP client alone; how it starts with a million pages
     Crawl(BenchCrawlArgs),
+    /// The whole crawler on small webs that announce their changes honestly, falsely or not at all, and on news; beside the lab
+    Signals(BenchSignalsArgs),
     /// The web that is crawled, for the other process
     #[command(hide = true)]
     Web,
@@ -33,4 +35,23 @@ pub(crate) struct BenchCrawlArgs {
     /// Then crawl on for so long, and show what memory that takes
     #[arg(long, value_name = "TIME", value_parser = units::some_span)]
     pub(crate) soak: Option<Span>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchSignalsArgs {
+    /// How long each web is crawled, all at the same time
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(3..=3600))]
+    pub(crate) seconds: u64,
+
+    /// The budget: requests per unit of time, to each web
+    #[arg(long, value_name = "R", default_value = "15/s", value_parser = units::rate)]
+    pub(crate) rate: Span,
+
+    /// Other small webs
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -19,7 +19,7 @@ pub(crate) struct DemoArgs {
     pub(crate) duration: Span,
 
     /// The budget: requests per unit of time
-    #[arg(long, value_name = "R", default_value = "8/s", value_parser = units::rate)]
+    #[arg(long, value_name = "R", default_value = "14/s", value_parser = units::rate)]
     pub(crate) rate: Span,
 
     /// Another small web

@@ -1,18 +1,28 @@
 //! `refrain demo`: a small living web on loopback, crawled live. It is made up, so it knows the truth, and tells it.
 
+mod announce;
+mod explorers;
+pub(crate) mod finders;
+pub(crate) mod hearing;
+pub(crate) mod hosts;
+mod log;
+pub(crate) mod news;
 mod outcome;
 mod page;
+mod profit;
 mod rivals;
-mod serve;
+pub(crate) mod serve;
 mod story;
-mod truth;
-mod world;
+pub(crate) mod truth;
+mod voices;
+mod words;
+pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Crawl, CrawlError, Settings, Until, add_seeds};
+use refrain_engine::{Clock, Crawl, CrawlError, Follow, Settings, Until, add_seeds};
 use refrain_fetch::client;
 use refrain_store::{Options, Store};
 use tokio::sync::mpsc;
@@ -22,6 +32,7 @@ use crate::cli::DemoArgs;
 use crate::crawl::{Extra, Face, Lines, Watch, is_screen, run_watched};
 use crate::failure::Failure;
 use crate::output::{to_file, to_stdout};
+use explorers::Explorer;
 use outcome::Outcome;
 use rivals::Rival;
 use serve::Site;
@@ -47,17 +58,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let data = folder.join("data");
     let mut store = Store::open(&data, Options::default())?;
     add_seeds(&mut store, &site.world.seeds(site.port), clock.now())?;
-    let settings = Settings {
-        rate,
-        gap: GAP,
-        agent: "RefrainDemo".to_owned(),
-        client: client::Settings { allow_private: true, ..client::Settings::default() },
-        until: Until::After(args.duration),
-        ..Settings::default()
-    };
     to_stdout(|out| story::begin(out, &site.world, rate, seconds))?;
     let (told, hears) = mpsc::unbounded_channel();
-    let crawl = Crawl::new(store, &data, settings, clock, Some(told))?;
+    let crawl = Crawl::new(store, &data, settings(&site, rate, args.duration), clock, Some(told))?;
     let screen = !args.plain && is_screen();
     // In a pipe a line for each visit would bury the story.
     let lines = Lines::new(!args.plain, false);
@@ -72,6 +75,20 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let report = folder.join("index.html");
     to_file(&report, |out| out.write_all(page::html(&outcome).as_bytes()))?;
     to_stdout(|out| story::end(out, &outcome, &data, &report))
+}
+
+/// How a small web is crawled.
+pub(crate) fn settings(site: &Site, rate: f64, duration: Span) -> Settings {
+    Settings {
+        rate,
+        gap: GAP,
+        agent: "RefrainDemo".to_owned(),
+        // New articles are found; of the others all pages are known.
+        follow: Some(Follow::Pattern(hosts::links_to_follow(site.port))),
+        client: client::Settings { allow_private: true, ..client::Settings::default() },
+        until: Until::After(duration),
+        ..Settings::default()
+    }
 }
 
 /// A new folder: what is there already is somebody's.
@@ -129,7 +146,22 @@ fn truth_so_far(site: &Site, rate: f64) -> Vec<Extra> {
     for rival in Rival::ALL {
         lines.push(line(rival.name(), &rival.fetches(&site.world, &moments, rate), false));
     }
+    lines.push(news_so_far(site, now));
     lines
+}
+
+/// The same for new articles.
+fn news_so_far(site: &Site, now: f64) -> Extra {
+    let (world, moments) = (&site.world, site.news_moments());
+    let share = |finds| percent(profit::share(world, &finds, now));
+    let others =
+        Explorer::ALL.map(|other| format!("{} {}", other.name(), share(other.finds(world, &moments))));
+    Extra {
+        name: "Refrain, new articles".to_owned(),
+        value: share(site.finds()),
+        note: format!("of what they were worth; {}", others.join(", ")),
+        main: true,
+    }
 }
 
 impl From<refrain_fetch::client::BadSettings> for Failure {

@@ -8,10 +8,12 @@ use refrain_core::time::Time;
 use refrain_engine::{Beliefs, Summary};
 use refrain_store::Reader;
 
+use super::finders::News;
+use super::log::Shown;
 use super::rivals::Rival;
 use super::serve::Site;
-use super::truth::{Fetches, fresh_at, freshness};
-use super::world::HOSTS;
+use super::truth::{Fetches, curve, fresh_at, freshness};
+use super::voices::{Compared, voices};
 use crate::failure::Failure;
 
 /// What came of it all.
@@ -26,7 +28,9 @@ pub(crate) struct Outcome {
     pub(crate) contestants: Vec<Contestant>,
     /// Where the last third begins.
     pub(crate) last_third: f64,
-    pub(crate) learned: Vec<Learned>,
+    pub(crate) learned: Vec<LearnedRate>,
+    pub(crate) voices: Vec<Compared>,
+    pub(crate) news: News,
     pub(crate) hosts: Vec<HostTruth>,
     /// Pages that were forbidden, and how often they were asked for.
     pub(crate) forbidden: usize,
@@ -46,23 +50,20 @@ pub(crate) struct Contestant {
 
 /// How often a page changes per second, and what was learned of that.
 #[derive(Clone, Copy)]
-pub(crate) struct Learned {
+pub(crate) struct LearnedRate {
     pub(crate) rate: f64,
     pub(crate) learned: f64,
 }
 
 /// A host's side of it.
 pub(crate) struct HostTruth {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) requests: usize,
     /// The shortest time between two requests.
     pub(crate) shortest_gap: Option<f64>,
     /// How often it asked to be left alone.
     pub(crate) refused: usize,
 }
-
-/// Points of a curve.
-const POINTS: usize = 240;
 
 impl Outcome {
     pub(crate) fn new(
@@ -81,32 +82,31 @@ impl Outcome {
             name,
             whole: freshness(world, fetches, 0.0, seconds),
             last_third: freshness(world, fetches, last_third, seconds),
-            curve: (0..=POINTS)
-                .map(|point| seconds * point as f64 / POINTS as f64)
-                .map(|time| (time, fresh_at(world, fetches, time)))
-                .collect(),
+            curve: curve(seconds, |time| fresh_at(world, fetches, time)),
         };
         let mut contestants = vec![contestant("Refrain", &fetches)];
         for rival in Rival::ALL {
             contestants.push(contestant(rival.name(), &rival.fetches(world, &moments, rate)));
         }
         let rates: HashMap<String, f64> =
-            world.pages.iter().map(|page| (page.url(site.port), page.rate)).collect();
-        let learned = learned(data, now, &rates)?;
+            world.pages.iter().map(|page| (world.url(page, site.port), page.rate)).collect();
+        let reader = Reader::open(data)?;
+        let learned = learned(&reader, now, &rates)?;
+        let voices = voices(site, &reader);
         let log = site.log();
         let forbidden = world.pages.iter().filter(|page| page.forbidden).count();
-        let trespasses =
-            log.iter().filter(|hit| hit.page.is_some_and(|page| world.pages[page].forbidden)).count();
+        let is_forbidden = |what| matches!(what, Shown::Page(page) if world.pages[page].forbidden);
+        let trespasses = log.iter().filter(|hit| is_forbidden(hit.what)).count();
         let mut asked: Vec<f64> = log.iter().map(|hit| hit.asked).collect();
         asked.sort_by(f64::total_cmp);
         let busiest_second =
             (0..asked.len()).map(|first| asked[first..].partition_point(|time| *time < asked[first] + 1.0));
-        let hosts = HOSTS.iter().enumerate().map(|(number, host)| {
+        let hosts = world.hosts.iter().enumerate().map(|(number, host)| {
             let mut times: Vec<f64> =
                 log.iter().filter(|hit| hit.host == number).map(|hit| hit.asked).collect();
             times.sort_by(f64::total_cmp);
             HostTruth {
-                name: host.name,
+                name: host.name.clone(),
                 requests: times.len(),
                 shortest_gap: times.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp),
                 refused: log.iter().filter(|hit| hit.host == number && hit.status == 429).count(),
@@ -121,6 +121,8 @@ impl Outcome {
             contestants,
             last_third,
             learned,
+            voices,
+            news: News::new(site, seconds),
             hosts: hosts.collect(),
             forbidden,
             trespasses,
@@ -134,7 +136,7 @@ impl Outcome {
         let mut from = 0.0;
         let mut classes = Vec::new();
         for end in ends {
-            let of_class: Vec<&Learned> =
+            let of_class: Vec<&LearnedRate> =
                 self.learned.iter().filter(|page| (from..end).contains(&(1.0 / page.rate))).collect();
             from = end;
             if !of_class.is_empty() {
@@ -148,14 +150,13 @@ impl Outcome {
 }
 
 /// What is believed of pages that were seen at least twice.
-fn learned(data: &Path, now: Time, rates: &HashMap<String, f64>) -> Result<Vec<Learned>, Failure> {
-    let reader = Reader::open(data)?;
-    let mut beliefs = Beliefs::learn(&reader, now)?;
+fn learned(reader: &Reader, now: Time, rates: &HashMap<String, f64>) -> Result<Vec<LearnedRate>, Failure> {
+    let mut beliefs = Beliefs::learn(reader, now)?;
     let mut learned = Vec::new();
     reader.pages(|row| {
         let believed = beliefs.of(&row, now).ok().filter(|believed| believed.counts.all > 0.0);
         if let (Some(rate), Some(believed)) = (rates.get(row.url), believed) {
-            learned.push(Learned { rate: *rate, learned: believed.changes.mean() });
+            learned.push(LearnedRate { rate: *rate, learned: believed.changes.mean() });
         }
         ControlFlow::Continue(())
     })?;

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::finders::{Finder, News};
+use super::news::HALF_LIFE;
 use super::outcome::Outcome;
 use super::story::spoken;
+use super::voices::Compared;
 use crate::chart::{Series, SeriesLabelPosition, Style, SvgChart, XAxis, YAxis, percent, short};
 
 const STYLE: &str = "
@@ -34,7 +37,9 @@ pub(super) fn html(outcome: &Outcome) -> String {
         spoken(outcome.seconds),
     );
     freshness(&mut page, outcome);
+    news(&mut page, outcome);
     learned(&mut page, outcome);
+    voices(&mut page, outcome);
     politeness(&mut page, outcome);
     page + "</body></html>\n"
 }
@@ -74,6 +79,69 @@ fn freshness(page: &mut String, outcome: &Outcome) {
             legend: SeriesLabelPosition::LowerRight,
         },
     );
+}
+
+fn news(page: &mut String, outcome: &Outcome) {
+    let News { articles, fetches, finders, possible } = &outcome.news;
+    let _ = writeln!(
+        page,
+        "<h2>New articles</h2>\n<p>Three hosts show links to {articles} articles, which vanish again; every {} half as many people ask for one. \
+         A fetch is worth the requests that are still to come. All this is in the same budget as the pages above; the others are given the same \
+         {fetches} fetches on these hosts at the same moments, know the front pages from the start, and are spared what is of no interest.</p>\n\
+         <table><tr><th>who decides<th>of what was possible<th>articles</tr>",
+        spoken(HALF_LIFE),
+    );
+    for (rank, finder) in finders.iter().enumerate() {
+        let _ = writeln!(
+            page,
+            "<tr{}><td>{}<td>{}<td>{}</tr>",
+            if rank == 0 { " class=ours" } else { "" },
+            finder.name,
+            percent(finder.share()),
+            finder.found
+        );
+    }
+    page.push_str("</table>\n");
+    let line = |one: &Finder| Series { name: one.name, points: one.curve.clone(), style: Style::Line };
+    let mut series: Vec<Series> = finders.iter().map(line).collect();
+    series.push(Series { name: "all at once", points: possible.clone(), style: Style::Bound });
+    picture(
+        page,
+        &SvgChart {
+            title: "What fetches of new articles were worth, all together",
+            x_label: "seconds",
+            y_label: "share of what was possible",
+            series: &series,
+            mark: None,
+            x: XAxis::Linear,
+            y: YAxis::Share,
+            legend: SeriesLabelPosition::UpperLeft,
+        },
+    );
+}
+
+fn voices(page: &mut String, outcome: &Outcome) {
+    if outcome.voices.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<h2>What hosts announce</h2>\n<p>How many of a host's announcements are about a change (precision), and how many changes are announced \
+         (recall), as they could be heard by asking as often as Refrain did.</p>\n\
+         <table><tr><th>host<th>in a<th>precision<th>learned<th>recall<th>learned</tr>\n",
+    );
+    for Compared { truth, learned } in &outcome.voices {
+        let _ = writeln!(
+            page,
+            "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
+            truth.host,
+            truth.kind,
+            percent(truth.precision),
+            percent(learned.0),
+            percent(truth.recall),
+            percent(learned.1)
+        );
+    }
+    page.push_str("</table>\n");
 }
 
 fn learned(page: &mut String, outcome: &Outcome) {

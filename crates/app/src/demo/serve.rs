@@ -15,8 +15,11 @@ use refrain_core::time::Time;
 use refrain_engine::Clock;
 use tokio::net::TcpListener;
 
-use super::truth::Fetches;
-use super::world::{HOSTS, Manner, World};
+use super::announce::{FEED, LONG_AGO, SITEMAP, http_date};
+use super::hosts::{Manner, Voice};
+use super::log::{Hit, Shown};
+use super::news::{self, BOILERPLATE};
+use super::world::World;
 use crate::failure::Failure;
 
 /// A slow host thinks for so long.
@@ -25,19 +28,7 @@ const THINKS: Duration = Duration::from_millis(150);
 const BUSY: (f64, f64) = (10.0, 12.0);
 /// For so many seconds.
 const LEAVE_ME: &str = "2";
-
-/// A request as the server saw it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
-    /// When it came, in seconds since the start,
-    pub(crate) asked: f64,
-    /// and when it was answered.
-    pub(crate) shown: f64,
-    pub(crate) host: usize,
-    /// The page that was shown, if one was.
-    pub(crate) page: Option<usize>,
-    pub(crate) status: u16,
-}
+const HTML: &str = "text/html; charset=utf-8";
 
 /// The small web, open.
 pub(crate) struct Site {
@@ -83,62 +74,58 @@ impl Site {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(hit);
     }
 
-    /// When each page was shown.
-    pub(crate) fn fetches(&self) -> Fetches {
-        let mut fetches: Fetches = vec![Vec::new(); self.world.pages.len()];
-        for hit in self.log() {
-            if let Some(page) = hit.page {
-                fetches[page].push(hit.shown);
-            }
-        }
-        fetches
-    }
-
-    fn http_date(&self, time: f64) -> String {
-        let unix = self.start.as_nanos() as f64 / 1e9 + time;
-        httpdate::fmt_http_date(std::time::UNIX_EPOCH + Duration::from_secs(unix.max(0.0) as u64))
-    }
-
-    fn respond(
-        &self,
-        host: usize,
-        time: f64,
-        request: &Request<Incoming>,
-    ) -> (Option<usize>, Response<Full<Bytes>>) {
-        let manner = HOSTS[host].manner;
+    fn respond(&self, host: usize, time: f64, request: &Request<Incoming>) -> (Shown, Response<Full<Bytes>>) {
+        let world = &self.world;
         let path = request.uri().path();
         if path == "/robots.txt" {
-            let rules = match manner {
-                Manner::Shy => "User-agent: *\nCrawl-delay: 1\nDisallow: /private/\n",
-                _ => "User-agent: *\nAllow: /\n",
-            };
-            return (None, text(200, "text/plain", rules.to_owned()));
+            return (Shown::Rules, text(200, "text/plain", world.robots(host, self.port)));
         }
-        if manner == Manner::Busy && time % BUSY.1 >= BUSY.0 {
+        if world.hosts[host].manner == Manner::Busy && time % BUSY.1 >= BUSY.0 {
             let mut answer = text(429, "text/plain", "Later, please.\n".to_owned());
             answer.headers_mut().insert(RETRY_AFTER, hyper::header::HeaderValue::from_static(LEAVE_ME));
-            return (None, answer);
+            return (Shown::Other, answer);
         }
-        let Some(number) = self.world.find(HOSTS[host].name, path) else {
-            return (None, text(404, "text/plain", "Nothing here.\n".to_owned()));
-        };
-        if manner == Manner::Dated {
-            return (Some(number), self.dated(number, time, request));
-        }
+        // Different at each visit.
         let visit = (time * 1e6) as u64;
-        (Some(number), text(200, "text/html; charset=utf-8", self.world.body(number, time, visit)))
+        if let Some(number) = world.find(host, path) {
+            let answer = if world.hosts[host].manner == Manner::Dated {
+                self.dated(number, time, request)
+            } else {
+                text(200, HTML, world.body(number, time, visit))
+            };
+            return (Shown::Page(number), answer);
+        }
+        if let Some(number) = world.find_article(host, path, time) {
+            return (Shown::Article(number), text(200, HTML, world.article_body(number)));
+        }
+        match (path, world.hosts[host].voice) {
+            (SITEMAP, Voice::Sitemap | Voice::Boast) => {
+                let body = world.sitemap(host, time, self.start, self.port);
+                (Shown::Announcements, text(200, "application/xml", body))
+            }
+            (FEED, Voice::Feed) => {
+                let body = world.feed(host, time, self.start, self.port);
+                (Shown::Announcements, text(200, "application/rss+xml", body))
+            }
+            ("/", _) if world.hosts[host].has_news() => {
+                (Shown::Other, text(200, HTML, world.front_page(host, time, visit)))
+            }
+            (path, _) if world.hosts[host].has_news() && BOILERPLATE.contains(&path) => {
+                (Shown::Other, text(200, HTML, news::boilerplate(path)))
+            }
+            _ => (Shown::Other, text(404, "text/plain", "Nothing here.\n".to_owned())),
+        }
     }
 
     /// A page that says when it was changed, and nothing else to who has it already.
     fn dated(&self, number: usize, time: f64, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-        // Before the start nothing is known; an hour is long enough ago.
-        let date = self.http_date(self.world.pages[number].changed(time).unwrap_or(-3600.0));
+        let date = http_date(self.start, self.world.pages[number].changed(time).unwrap_or(LONG_AGO));
         let known =
             request.headers().get(IF_MODIFIED_SINCE).is_some_and(|known| known.as_bytes() == date.as_bytes());
         let mut answer = if known {
-            text(304, "text/html; charset=utf-8", String::new())
+            text(304, HTML, String::new())
         } else {
-            text(200, "text/html; charset=utf-8", self.world.body(number, time, 0))
+            text(200, HTML, self.world.body(number, time, 0))
         };
         if let Ok(date) = date.parse() {
             answer.headers_mut().insert(LAST_MODIFIED, date);
@@ -150,17 +137,17 @@ impl Site {
 async fn answer(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let asked = site.now();
     let name = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = name.split('.').next().unwrap_or_default();
-    let Some(host) = HOSTS.iter().position(|host| host.name == name) else {
+    let name = name.split(".localhost").next().unwrap_or_default();
+    let Some(host) = site.world.hosts.iter().position(|host| host.name == name) else {
         return Ok(text(404, "text/plain", "Nobody of this name.\n".to_owned()));
     };
-    if HOSTS[host].manner == Manner::Slow {
+    if site.world.hosts[host].manner == Manner::Slow {
         tokio::time::sleep(THINKS).await;
     }
     // What is shown is what is true now; politeness is judged by when it was asked for.
     let shown = site.now();
-    let (page, response) = site.respond(host, shown, &request);
-    site.write_down(Hit { asked, shown, host, page, status: response.status().as_u16() });
+    let (what, response) = site.respond(host, shown, &request);
+    site.write_down(Hit { asked, shown, host, what, status: response.status().as_u16() });
     Ok(response)
 }
 

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use refrain_core::time::Span;
 
+use super::finders::News;
 use super::outcome::Outcome;
-use super::world::{HOSTS, World};
+use super::voices::Compared;
+use super::world::World;
 use crate::chart::{bar, percent, short};
 use crate::units;
 
@@ -19,9 +21,11 @@ pub(super) fn begin(out: &mut dyn Write, world: &World, rate: f64, seconds: f64)
         out,
         "A small web lives on this machine for {}: {pages} pages on {} hosts that change {} times a second,\n\
          some every few seconds, some every few hours. One host is slow, one answers 429, one has a strict\n\
-         robots.txt. Nothing is known of them yet. The budget is {} requests a second.\n",
+         robots.txt; one has an honest sitemap, one a sitemap that always says \"now\", one a feed. On three more\n\
+         there are new articles all the time that soon nobody asks for. Nothing is known of them yet. The budget\n\
+         is {} requests a second.\n",
         spoken(seconds),
-        HOSTS.len(),
+        world.hosts.len(),
         short((10.0 * world.change_rate()).round() / 10.0),
         short(rate)
     )
@@ -41,6 +45,7 @@ pub(super) fn end(out: &mut dyn Write, outcome: &Outcome, data: &Path, page: &Pa
             bar(contestant.last_third, BAR)
         )?;
     }
+    news(out, outcome)?;
     if !outcome.classes().is_empty() {
         writeln!(out, "\nA page changes every …  pages    truth   learned (medians)")?;
     }
@@ -48,6 +53,7 @@ pub(super) fn end(out: &mut dyn Write, outcome: &Outcome, data: &Path, page: &Pa
         let upto = if end.is_finite() { format!("up to {}", spoken(end)) } else { "longer".to_owned() };
         writeln!(out, "  {upto:<20}  {count:>5}  {:>7}   {:>7}", spoken(truth), spoken(learned))?;
     }
+    voices(out, outcome)?;
     let gaps = outcome.hosts.iter().filter_map(|host| host.shortest_gap);
     let shortest = gaps.fold(f64::INFINITY, f64::min);
     let refused: usize = outcome.hosts.iter().map(|host| host.refused).sum();
@@ -70,6 +76,48 @@ pub(super) fn end(out: &mut dyn Write, outcome: &Outcome, data: &Path, page: &Pa
         out,
         "Your own refrain crawl https://example.org/ --follow same-host --rate 1/s --agent NAME --contact MAIL"
     )
+}
+
+fn news(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let News { articles, fetches, finders, .. } = &outcome.news;
+    writeln!(out, "\nNew articles: the share of what all {articles} were worth when they were new")?;
+    writeln!(out, "  {:<28} {:>9}  {:>9}", format!("with the same {fetches} fetches"), "share", "fetched")?;
+    for finder in finders {
+        writeln!(
+            out,
+            "  {:<28} {:>9}  {:>9}  {}",
+            finder.name,
+            percent(finder.share()),
+            finder.found,
+            bar(finder.share(), BAR)
+        )?;
+    }
+    Ok(())
+}
+
+fn voices(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    if outcome.voices.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat hosts announce             precision             recall")?;
+    writeln!(
+        out,
+        "  {:<10} {:<10} {:>8}  {:>8}  {:>8}  {:>8}",
+        "host", "in a", "truth", "learned", "truth", "learned"
+    )?;
+    for Compared { truth, learned } in &outcome.voices {
+        writeln!(
+            out,
+            "  {:<10} {:<10} {:>8}  {:>8}  {:>8}  {:>8}",
+            truth.host,
+            truth.kind,
+            percent(truth.precision),
+            percent(learned.0),
+            percent(truth.recall),
+            percent(learned.1)
+        )?;
+    }
+    Ok(())
 }
 
 /// A time as people say it, in whole units.

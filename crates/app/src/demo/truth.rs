@@ -35,6 +35,15 @@ pub(crate) fn fresh_at(world: &World, fetches: &Fetches, time: f64) -> f64 {
     if all > 0.0 { fresh / all } else { 0.0 }
 }
 
+/// Points of a curve.
+const POINTS: usize = 240;
+
+/// Something over time.
+pub(crate) fn curve(seconds: f64, of: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    let moments = (0..=POINTS).map(|point| seconds * point as f64 / POINTS as f64);
+    moments.map(|time| (time, of(time))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ use refrain_store::{Options, Store};
 use tokio::runtime::Runtime;
 
 use super::SEED;
+use super::folder::Folder;
 use crate::chart::{grouped, percent};
 use crate::cli::BenchCrawlArgs;
 use crate::failure::Failure;
@@ -193,23 +194,4 @@ fn crawl(
     let watch = Stopwatch::start();
     let summary = runtime.block_on(crawl.run(stop))?;
     Ok((summary, watch.elapsed().as_secs_f64()))
-}
-
-/// A folder among temporary files, gone in the end.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("refrain-bench-{}", std::process::id()));
-        std::fs::create_dir(&path)
-            .map_err(|why| Failure::system(format!("{}: cannot be made", path.display()), why))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is among temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
