@@ -11,8 +11,7 @@ use refrain_store::Outcome;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::feed::Feed;
-use crate::chart::grouped;
-use crate::chart::short;
+use crate::chart::{grouped, short};
 use crate::failure::Failure;
 use crate::units;
 
