@@ -16,7 +16,7 @@ use refrain_store::{HostRow, PageRow, Reader};
 use crate::CrawlError;
 use crate::crawl::retry_after;
 use crate::listening::TOGETHER;
-use crate::restore::{Learner, first_worth, is_crawled, recalled, remembered};
+use crate::restore::{Learner, first_worth_at_most, is_crawled, recalled, remembered};
 use crate::standing::Standing;
 
 /// What was learned from all pages of a store. It is as large as the hosts and the shapes of addresses are many; pages come and go.
@@ -138,7 +138,7 @@ impl Beliefs {
                 let since = SinceFetch::with_signals(fetched, signals);
                 (Some(-survival.exp_m1()), self.frontier.model().value(&HourlyPage::new(page), &since, now))
             }
-            None => (None, first_worth(row.importance, &row.origin).profit),
+            None => (None, first_worth_at_most(row.importance, &row.origin).profit),
         };
         Ok(Believed { changes, counts: past.history().counts(), stale, value })
     }
@@ -169,7 +169,7 @@ impl Beliefs {
         let page = if let Some(fetched) = row.fetched {
             frontier.insert_with_past(now, page, past, id, fetched)?
         } else {
-            let interest = first_worth(row.importance, &row.origin);
+            let interest = first_worth_at_most(row.importance, &row.origin);
             let found = Found { page, host: id, born: row.born().min(now), interest };
             frontier.discover_with_past(now, found, past)?
         };

@@ -38,17 +38,22 @@ pub(crate) struct Scheduler {
     pub(crate) listening: Listening,
     pub(crate) fadings: Fadings,
     start: Time,
+    rate: f64,
+    /// Pages that had never been fetched at the start.
+    unfetched: usize,
     /// Pages by host.
     per_host: Vec<u32>,
     /// Pages whose last visits failed, or that are gone: when they are to be looked for again.
     later: BinaryHeap<Reverse<(Time, refrain_store::PageId)>>,
 }
 
-/// A page that was never fetched is worth as much as one that stays fresh for a month, in seconds.
+/// No page is wanted for longer than a month, in seconds, as far as is known.
 pub(crate) const NEVER_FETCHED: f64 = 30.0 * 86_400.0;
 /// That does not fall with time, not by a digit in a thousand years: so those that are worth the same stay in order, and nobody has to be
 /// looked at again.
 const HARDLY: f64 = 1e-30;
+/// Whoever is found while nobody waits is worth a wait of this, in seconds.
+const SHORTEST_WAIT: f64 = 10.0;
 /// An order is given up after so long: more than any visit takes.
 const LEASE: Span = Span::from_whole_secs(1800);
 
@@ -69,6 +74,8 @@ impl Scheduler {
             listening: Listening::default(),
             fadings: Fadings::default(),
             start: now,
+            rate: settings.rate,
+            unfetched: reader.unfetched()? as usize,
             per_host: Vec::new(),
             later: BinaryHeap::new(),
         };
@@ -83,6 +90,7 @@ impl Scheduler {
                 ControlFlow::Break(())
             }
         })?;
+        scheduler.unfetched = 0;
         failed.map_or(Ok(scheduler), |why| Err(why.into()))
     }
 
@@ -188,7 +196,7 @@ impl Scheduler {
             self.frontier.insert_with_past(now, page, past, host, fetched)?
         } else {
             // There is no copy; but somebody else may have watched the page.
-            let (born, interest) = (row.born().min(now), first_worth(row.importance, &row.origin));
+            let (born, interest) = (row.born().min(now), self.first_worth(row.importance, &row.origin));
             self.frontier.discover_with_past(now, Found { page, host, born, interest }, past)?
         };
         self.limit_age(id, row.max_age, now)?;
@@ -216,7 +224,7 @@ impl Scheduler {
         let mut page = learner.page(host, shape(new.url.as_str(), new.origin.hint), new.importance as f32)?;
         page.set_heard(false);
         let born = new.origin.born.unwrap_or(new.added).min(now);
-        let interest = first_worth(new.importance, &new.origin);
+        let interest = self.first_worth(new.importance, &new.origin);
         let found = Found { page: HourlyPage::new(page), host, born, interest };
         let id = self.frontier.discover(now, found)?;
         self.limit_age(id, new.max_age, now)?;
@@ -225,6 +233,25 @@ impl Scheduler {
         self.pages.index.number(new.url.as_str(), stored);
         self.fade(stored, new.importance, &new.origin, born, now);
         Ok(())
+    }
+
+    /// What the first fetch of a page is worth.
+    ///
+    /// What is new may be worth less with every hour. A page that stays will be fetched sooner or later: what its turn now is worth is what is
+    /// lost if all others that wait for theirs come first. It is always worth more than what fetches are worth at the time.
+    fn first_worth(&self, importance: f64, origin: &Origin) -> Interest {
+        let importance = match (origin.role, origin.decay) {
+            (Role::Page, Some(decay)) if decay > 0.0 && decay.is_finite() => {
+                return Interest { profit: importance / decay, decay };
+            }
+            (Role::Page, _) => importance,
+            // A sitemap matters as much as any page until it was read.
+            _ => 1.0,
+        };
+        let waiting = self.frontier.new_pages().max(self.unfetched) + 1;
+        let wait = (waiting as f64 / self.rate).clamp(SHORTEST_WAIT, NEVER_FETCHED);
+        let price = if importance > 0.0 { 2.0 * self.frontier.mean_price() } else { 0.0 };
+        Interest { profit: importance * wait + price, decay: HARDLY }
     }
 
     /// A page that matters less with every hour is looked after.
@@ -327,21 +354,10 @@ pub(crate) fn remembered(
     Ok((page, past))
 }
 
-/// What the first fetch of a page is worth.
-pub(crate) fn interest(importance: f64) -> Interest {
-    Interest { profit: importance * NEVER_FETCHED, decay: HARDLY }
-}
-
-/// The same for a page of which it is known where it comes from: what is new may be worth less with every hour, and a sitemap matters as much
-/// as any page until it was read.
-pub(crate) fn first_worth(importance: f64, origin: &Origin) -> Interest {
-    match (origin.role, origin.decay) {
-        (Role::Page, Some(decay)) if decay > 0.0 && decay.is_finite() => {
-            Interest { profit: importance / decay, decay }
-        }
-        (Role::Page, _) => interest(importance),
-        _ => interest(1.0),
-    }
+/// What the first fetch of a page is worth at most.
+pub(crate) fn first_worth_at_most(importance: f64, origin: &Origin) -> Interest {
+    let decay = origin.decay.filter(|decay| *decay > 0.0 && decay.is_finite()).unwrap_or(HARDLY);
+    Interest { profit: importance * NEVER_FETCHED.min(1.0 / decay), decay }
 }
 
 /// What pages made by the same template share, and of which the same is promised, as a number.

@@ -85,6 +85,7 @@ pub(crate) fn settings(site: &Site, rate: f64, duration: Span) -> Settings {
         agent: "RefrainDemo".to_owned(),
         // New articles are found; of the others all pages are known.
         follow: Some(Follow::Pattern(hosts::links_to_follow(site.port))),
+        news: news::known_beforehand(&site.world, site.port),
         client: client::Settings { allow_private: true, ..client::Settings::default() },
         until: Until::After(duration),
         ..Settings::default()

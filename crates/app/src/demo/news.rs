@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use refrain_core::time::Span;
+
 use super::announce::LINK_TO_FEED;
 use super::hosts::{Holds, Host};
 use super::words::sentence;
@@ -128,6 +130,19 @@ pub(super) fn boilerplate(path: &str) -> String {
         "<!doctype html><html><head><meta charset=utf-8><title>{title}</title></head><body>\
          <nav><a href=/>home</a></nav><main><h1>{title}</h1>\n<p>Nothing of interest.</p></main></body></html>\n"
     )
+}
+
+/// What publishers tell crawlers: how much their articles matter, and for how long.
+pub(crate) fn known_beforehand(world: &World, port: u16) -> Vec<(String, refrain_engine::News)> {
+    let half_life = Span::from_secs(HALF_LIFE);
+    let told = |host: &Host| match host.holds {
+        Holds::News { profit, .. } => {
+            let start = format!("http://{}.localhost:{port}/", host.name);
+            Some((start, refrain_engine::News { importance: profit * DECAY, half_life }))
+        }
+        Holds::Pages(..) => None,
+    };
+    world.hosts.iter().filter_map(told).collect()
 }
 
 /// Requests per second for all articles of a host together, if it has any.

@@ -92,7 +92,7 @@ impl Outcome {
             world.pages.iter().map(|page| (world.url(page, site.port), page.rate)).collect();
         let reader = Reader::open(data)?;
         let learned = learned(&reader, now, &rates)?;
-        let voices = voices(site, &reader);
+        let voices = voices(site, &reader)?;
         let log = site.log();
         let forbidden = world.pages.iter().filter(|page| page.forbidden).count();
         let is_forbidden = |what| matches!(what, Shown::Page(page) if world.pages[page].forbidden);

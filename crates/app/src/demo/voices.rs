@@ -1,6 +1,6 @@
 //! What was learned of hosts' announcements, beside the truth.
 
-use refrain_store::Reader;
+use refrain_store::{Reader, StoreError, Voice};
 
 use super::hearing::{Quality, quality};
 use super::serve::Site;
@@ -22,15 +22,16 @@ pub(crate) struct Learned {
 }
 
 /// What a crawl that has ended believes of its hosts' announcements.
-fn learned_signals(_reader: &Reader) -> Vec<Learned> {
-    Vec::new()
+fn learned_signals(reader: &Reader) -> Result<Vec<Learned>, StoreError> {
+    let learned = |Voice { host, kind, precision, recall, .. }| Learned { host, kind, precision, recall };
+    Ok(reader.voices()?.into_iter().map(learned).collect())
 }
 
 /// What was learned of announcements, beside the truth; where nothing was learned there is nothing to compare.
-pub(crate) fn voices(site: &Site, reader: &Reader) -> Vec<Compared> {
+pub(crate) fn voices(site: &Site, reader: &Reader) -> Result<Vec<Compared>, StoreError> {
     let hosts = 0..site.world.hosts.len();
     let truths = hosts.filter_map(|host| quality(&site.world, host, &site.asked_for_announcements(host)));
-    beside(truths, &learned_signals(reader), site.port)
+    Ok(beside(truths, &learned_signals(reader)?, site.port))
 }
 
 fn beside(truths: impl Iterator<Item = Quality>, learned: &[Learned], port: u16) -> Vec<Compared> {

@@ -16,7 +16,7 @@ use crate::settings::host_name;
 pub(crate) const BELOW: [&str; DEEPEST_INDEX] = ["index", "index 2", "index 3"];
 
 /// One of the well-known places is tried after so many looks at a host.
-const LOOKS: u32 = 20;
+const LOOKS: u32 = 50;
 /// Where nothing but signals is wanted, this many are enough, and one more for so many pages.
 const FEW: u32 = 8;
 const PAGES_EACH: u32 = 20;

@@ -195,6 +195,12 @@ impl Reader {
         self.each_row(&sql, (after.0,), |row| Ok(each(scanned(row)?)))
     }
 
+    /// How many pages that are crawled were never fetched.
+    pub fn unfetched(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM pages WHERE fetched IS NULL AND state = 'active'";
+        Ok(self.one(sql, (), |row| row.get::<_, i64>(0))?.unwrap_or(0).cast_unsigned())
+    }
+
     /// The page with this address.
     pub fn page(&self, url: &str) -> Result<Option<PageRecord>, StoreError> {
         self.one(&format!("SELECT {RECORD} FROM pages WHERE url = ?1"), (url,), record)
