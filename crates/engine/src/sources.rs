@@ -23,8 +23,10 @@ const MOST_SITEMAPS: usize = 50_000;
 #[derive(Debug)]
 pub(crate) struct Announced {
     pub(crate) kind: Kind,
-    /// Pages of ours that are said to have changed.
+    /// Pages of ours that are said to have changed,
     pub(crate) news: Vec<News>,
+    /// of so many that are named with a date.
+    pub(crate) named: usize,
     /// Addresses that we do not know.
     pub(crate) unknown: Vec<Unknown>,
     /// Other sitemaps.
@@ -84,6 +86,7 @@ pub(crate) fn read(kind: Kind, answer: &Response, url: &PageUrl, index: &Index, 
         found: Announced {
             kind,
             news: Vec::new(),
+            named: 0,
             unknown: Vec::new(),
             sitemaps: Vec::new(),
             complaint: None,
@@ -169,6 +172,7 @@ impl Reading<'_> {
             Some(None) => {}
             Some(Some(page)) => {
                 let Some(said) = changed else { return };
+                self.found.named += 1;
                 let before = self.index.said(page, self.found.kind);
                 if before.is_none_or(|before| said.earliest() > before) {
                     let elsewhere = far.then_some(url);

@@ -42,9 +42,11 @@ impl Crawl {
             self.outlet_below(now, memo, source, child);
         }
         let (mut yields, heard, mut found) = (Yield::default(), self.summary.signals, 0);
+        // If everything is news nothing is: what is said of all pages alike does not tell them apart.
+        let telling = 1.0 - what.news.len().saturating_sub(1) as f64 / what.named.max(1) as f64;
         for news in what.news {
             if news.elsewhere.as_ref().is_none_or(|page| self.may_speak(url, page)) {
-                yields.add(self.hear(now, what.kind, &news)?);
+                yields.add(self.hear(now, what.kind, &news, telling)?);
             }
         }
         for Unknown { url: page, born, importance, hint, elsewhere } in what.unknown {
@@ -63,8 +65,8 @@ impl Crawl {
         Ok(yields)
     }
 
-    /// A page is said to have changed.
-    fn hear(&mut self, now: Time, kind: Kind, news: &News) -> Result<Yield, CrawlError> {
+    /// A page is said to have changed; `telling` is the share of what that is worth that it is worth to have asked.
+    fn hear(&mut self, now: Time, kind: Kind, news: &News, telling: f64) -> Result<Yield, CrawlError> {
         let (stored, said) = (news.page, news.said.earliest());
         self.scheduler.pages.index.say(stored, kind, said);
         self.journal.announced(now, Announcement { page: stored, kind: kind.as_str(), said });
@@ -90,7 +92,8 @@ impl Crawl {
             self.journal.signal(now, signal);
         }
         // What is announced is lost, if nobody hears it, when the next change comes.
-        Ok(Yield { news: 1.0, profit: worth, loss: worth * rate })
+        let profit = telling * worth;
+        Ok(Yield { news: 1.0, profit, loss: profit * rate })
     }
 
     /// Tells the frontier. By how much a fetch is worth more than before.
