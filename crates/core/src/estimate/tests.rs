@@ -80,6 +80,12 @@ impl World {
         let elapsed = (-(1.0 - self.rng.random::<f64>()).ln() / self.p).max(1e-9);
         seen(elapsed, self.rng.random::<f64>() >= (-self.delta * elapsed).exp())
     }
+
+    /// The same at regular times, with the age of what is seen.
+    fn next_dated(&mut self) -> Observation {
+        let (elapsed, age) = (1.0 / self.p, -(1.0 - self.rng.random::<f64>()).ln() / self.delta);
+        seen(elapsed, age < elapsed).dated((age < elapsed).then_some(age))
+    }
 }
 
 /// A mean of squares, and how sure it is.
@@ -350,9 +356,15 @@ proptest! {
     fn estimates_are_numbers(
         intervals in proptest::collection::vec((-9f64..12.0, any::<bool>()), 0..60),
         all_alike in proptest::option::of(any::<bool>()),
+        ages in proptest::option::of(proptest::collection::vec(prop_oneof![Just(0.0), 0.0f64..1.0], 60)),
     ) {
-        let all: Vec<_> =
-            intervals.iter().map(|(e, z)| seen(10f64.powf(*e).clamp(1e-9, 1e12), all_alike.unwrap_or(*z))).collect();
+        let dated = |(at, (e, z)): (usize, &(f64, bool))| {
+            let elapsed = 10f64.powf(*e).clamp(1e-9, 1e12);
+            let changed = all_alike.unwrap_or(*z);
+            let age = ages.as_ref().filter(|_| changed).map(|ages| ages[at] * elapsed);
+            seen(elapsed, changed).dated(age)
+        };
+        let all: Vec<_> = intervals.iter().enumerate().map(dated).collect();
         let history: History = all.iter().collect();
         for method in methods() {
             for estimate in [method.estimate(&all, usual()), method.recall(&history, usual())] {
@@ -398,6 +410,32 @@ proptest! {
             let (full, compact) = (method.estimate(&all, usual()).rate, method.recall(&history, usual()).rate);
             prop_assert!((full - compact).abs() <= tolerance * full + 1e-12, "{method:?}: {full} {compact}");
         }
+    }
+}
+
+/// Looks at pages of all speeds, and what is believed after a few of them: who is told when a page changed knows better.
+#[test]
+fn dates_make_estimates_better() {
+    const DAY: f64 = 86_400.0;
+    for (looks, changes_per_look) in
+        [(3, 1.0), (10, 0.3), (10, 1.0), (10, 3.0), (30, 1.0), (30, 3.0), (100, 3.0)]
+    {
+        let (mut with, mut without) = (0.0, 0.0);
+        for page in 0..400 {
+            let mut world = World::new(changes_per_look / DAY, 1.0 / DAY, page);
+            let (mut plain, mut dated) = (History::default(), History::default());
+            for _ in 0..looks {
+                let seen = world.next_dated();
+                plain.observe(&seen.dated(None));
+                dated.observe(&seen);
+            }
+            let error = |history: &History| {
+                (Posterior::of(history, &Prior::BROAD).mean() * DAY / changes_per_look).ln().powi(2)
+            };
+            with += error(&dated);
+            without += error(&plain);
+        }
+        assert!(with < without, "{looks} looks, {changes_per_look}: {with} {without}");
     }
 }
 

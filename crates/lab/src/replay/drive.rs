@@ -183,20 +183,26 @@ where
     fn fetch(&mut self, now: Time, dated: bool) -> Result<Option<u32>, SimulationError> {
         let Some(order) = self.frontier.poll(now)? else { return Ok(None) };
         let place = self.places[order.page.index() as usize];
-        let changes = &self.trace.pages[place as usize].changes;
+        let page = &self.trace.pages[place as usize];
+        let changes = &page.changes;
         let seen = &mut self.seen[place as usize];
         let until_now = *seen + changes[*seen..].partition_point(|change| *change <= now);
         let answer = if until_now > *seen { Answer::Changed } else { Answer::Unchanged };
         *seen = until_now;
         if let Some(ears) = &mut self.ears {
-            let (page, since) = self.frontier.page(order.page)?;
-            let rate = self.frontier.model().change_rate(page, self.frontier.past(order.page)?);
-            let spoken_of = self.trace.pages[place as usize].heard_from.is_some_and(|from| from <= now);
-            let rate = rate.or_else(|| M::expected(page)).filter(|_| spoken_of);
+            let (known, since) = self.frontier.page(order.page)?;
+            let rate = self.frontier.model().change_rate(known, self.frontier.past(order.page)?);
+            let spoken_of = page.heard_from.is_some_and(|from| from <= now);
+            let rate = rate.or_else(|| M::expected(known)).filter(|_| spoken_of);
             let expected = rate.map(|rate| rate * since.elapsed(now).as_secs());
             ears.learn(order.host, place, expected, answer == Answer::Changed);
         }
-        let modified = until_now.checked_sub(1).map(|last| changes[last]).filter(|_| dated);
+        // By the clock of its source, as the time between fetches is.
+        let ago = |change: Time| {
+            let usable = Span::from_secs(self.trace.clock(page).between(change, now));
+            Time::from_nanos(now.as_nanos().saturating_sub(usable.as_nanos() as i64))
+        };
+        let modified = until_now.checked_sub(1).filter(|_| dated).map(|last| ago(changes[last]));
         let outcome = modified.map_or(Outcome::Seen(answer), |modified| Outcome::Dated { answer, modified });
         self.frontier.answer(now, order.id, outcome, None)?;
         Ok(Some(place))
