@@ -9,9 +9,10 @@
 //! forgotten, afterwards the last one to two thousand fetches decide. When what is seen refutes what was seen before, all
 //! but the weight of a few intervals is forgotten at once.
 //!
-//! Where a server says when a page changed last, s ago, a change counts as two intervals: a short one of length ε with the change, and one
-//! of length s without. Its likelihood is then (1 - e^{-Δε}) e^{-Δs}, nearly that of a last change s ago, instead of 1 - e^{-Δτ}: it tells ten
-//! changes from one. A server whose dates contradict what fetches saw is not believed again.
+//! Where a server says when a page changed last, what counts is in which eighth of the interval that was: a change counts as two intervals,
+//! that eighth with the change, and all that came after it without. The likelihood is then that of a last change there,
+//! (1 - e^{-Δτ/8}) e^{-Δs}, instead of 1 - e^{-Δτ}: it tells ten changes from one. (Nearly Δe^{-Δs} of a date that is exact; but one that
+//! is always "just now" cannot make a page infinitely fast.) A server whose dates contradict what fetches saw is not believed again.
 
 use super::bytes::{self, Reading};
 use super::counts::Counts;
@@ -31,9 +32,8 @@ pub const WINDOW: f32 = 2048.0;
 const ENOUGH: f32 = 8.0;
 /// What is left of a history that was refuted, in intervals.
 const LEFT_AFTER_DRIFT: f32 = 4.0;
-/// How exactly a date is believed, as a share of the interval it falls into. Changes come in bursts: to a second, the last one makes a page
-/// look faster than it is.
-const DATED_WITHIN: f64 = 1.0 / 8.0;
+/// Of an interval with a date it is known in which of so many equal parts the page changed last.
+const PARTS: f64 = 8.0;
 /// Beside the number of failures: dates of this page do not hold.
 const WRONG_DATES: u16 = 1 << 15;
 
@@ -91,34 +91,32 @@ impl History {
 
     /// One more interval.
     pub fn observe(&mut self, seen: &Observation) {
-        let age = self.age_of_change(seen);
-        self.notice_drift(seen, age);
-        self.add(seen, age);
+        let quiet = self.quiet_since(seen);
+        self.notice_drift(seen, quiet);
+        self.add(seen, quiet);
     }
 
     /// One more interval of a page whose rate is taken to be steady: nothing is forgotten before the window is full.
     pub fn observe_steady(&mut self, seen: &Observation) {
-        let age = self.age_of_change(seen);
-        self.add(seen, age);
+        let quiet = self.quiet_since(seen);
+        self.add(seen, quiet);
     }
 
-    /// How long ago the page changed, if it did, its server says so, and has said nothing wrong so far: that it changed when it did
-    /// not, or did not when it did.
-    fn age_of_change(&mut self, seen: &Observation) -> Option<f64> {
+    /// How long nothing changed after the last change, if the page changed, its server says when, and has said nothing wrong so far: that
+    /// it changed when it did not, or did not when it did.
+    fn quiet_since(&mut self, seen: &Observation) -> Option<f64> {
         let (age, elapsed) = (seen.content_age()?, seen.elapsed());
-        let holds = if seen.changed() {
-            age <= (1.0 + DATED_WITHIN) * elapsed
-        } else {
-            age >= (1.0 - DATED_WITHIN) * elapsed
-        };
+        let part = elapsed / PARTS;
+        let holds = if seen.changed() { age <= elapsed + part } else { age >= elapsed - part };
         if !holds {
             self.failed |= WRONG_DATES;
         }
-        (seen.changed() && self.failed & WRONG_DATES == 0).then_some(age.min(elapsed))
+        let parts = (age / part).floor().min(PARTS - 1.0);
+        (seen.changed() && self.failed & WRONG_DATES == 0).then_some(parts * part)
     }
 
-    /// `age` is how long ago the page changed, if that is known.
-    fn add(&mut self, seen: &Observation, age: Option<f64>) {
+    /// `quiet` is how long nothing changed after the last change, if that is known.
+    fn add(&mut self, seen: &Observation, quiet: Option<f64>) {
         if self.changed + self.unchanged >= WINDOW {
             self.fade(0.5);
         }
@@ -129,29 +127,30 @@ impl History {
             self.not_modified = self.not_modified.saturating_add(1);
         }
         let elapsed = seen.elapsed();
-        if let Some(without) = age.or((!changed).then_some(elapsed)) {
+        if let Some(quiet) = quiet.or((!changed).then_some(elapsed)) {
             self.unchanged += 1.0;
-            self.unchanged_span += without as f32;
-            self.unchanged_square += (without * without) as f32;
+            self.unchanged_span += quiet as f32;
+            self.unchanged_square += (quiet * quiet) as f32;
         }
         if changed {
             self.changed += 1.0;
-            let length = age.map_or(elapsed, |_| DATED_WITHIN * elapsed);
+            let length = quiet.map_or(elapsed, |_| elapsed / PARTS);
             let scale = self.scale(length);
             self.lengths.add(length, scale);
         }
     }
 
     /// Forgets most of the past if this interval proves that it does not hold any more.
-    fn notice_drift(&mut self, seen: &Observation, age: Option<f64>) {
+    fn notice_drift(&mut self, seen: &Observation, quiet: Option<f64>) {
         let counts = self.counts();
         if counts.all < f64::from(ENOUGH) {
             return;
         }
         // What is three times off shows at a percent, too.
         let belief = Posterior::of_within(self, &Prior::around(counts.span / counts.all), 0.05);
-        let refuted = match age {
-            Some(age) => self.drift.refutes_dated(&belief, age),
+        let refuted = match quiet {
+            // The middle of the part it fell into.
+            Some(quiet) => self.drift.refutes_dated(&belief, quiet + 0.5 * seen.elapsed() / PARTS),
             None => self.drift.refutes(&belief, seen.elapsed(), seen.changed()),
         };
         if refuted {
@@ -319,17 +318,17 @@ mod tests {
     fn dates_count_until_they_are_wrong() {
         let dated = |elapsed: f64, changed: bool, age: f64| observation(elapsed, changed).dated(Some(age));
         let mut history = History::default();
-        // It changed a second ago, and not before the last look; then not any more.
-        history.observe(&dated(8.0, true, 1.0));
-        history.observe(&dated(8.0, false, 9.0));
-        assert_eq!(history.counts(), Counts { changed: 1.0, all: 3.0, span: 10.0 });
-        assert_eq!((history.seen(), history.unchanged_span()), (2, 9.0));
+        // It changed in the sixth second of eight, and then not any more.
+        history.observe(&dated(8.0, true, 2.5));
+        history.observe(&dated(8.0, false, 10.5));
+        assert_eq!(history.counts(), Counts { changed: 1.0, all: 3.0, span: 11.0 });
+        assert_eq!((history.seen(), history.unchanged_span()), (2, 10.0));
         history.fail();
         for (changed, age) in [(false, 3.0), (true, 20.0)] {
             let mut wrong = history;
             wrong.observe(&dated(8.0, changed, age));
             let before = wrong.counts().span;
-            wrong.observe(&dated(8.0, true, 1.0));
+            wrong.observe(&dated(8.0, true, 2.5));
             assert_eq!(wrong.counts().span, before + 8.0, "a date that lied once");
             assert_eq!(wrong.failed(), 1);
             let mut bytes = Vec::new();
@@ -337,8 +336,10 @@ mod tests {
             assert_eq!(History::read(&mut Reading::new(&bytes)), Some(wrong));
         }
         (0..40_000).for_each(|_| history.fail());
-        history.observe(&dated(8.0, true, 1.0));
+        history.observe(&dated(8.0, true, 0.0));
         assert_eq!((history.failed(), history.unchanged_span()), (32_767, 10.0));
+        history.observe(&dated(8.0, true, 8.0));
+        assert_eq!(history.unchanged_span(), 17.0);
     }
 
     #[test]
