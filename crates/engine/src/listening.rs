@@ -24,6 +24,8 @@ type Open = [u32; Kind::ALL.len()];
 pub(crate) struct Listening {
     voices: Voices,
     open: HashMap<PageId, Open>,
+    /// Hosts that somebody speaks about, by their numbers.
+    hosts: HashMap<u32, HostId>,
 }
 
 impl Listening {
@@ -62,7 +64,14 @@ impl Listening {
 
     /// Whether signals of a kind count on a host.
     pub(crate) fn is_heard(&mut self, host: HostId, kind: Kind) -> bool {
+        self.hosts.insert(host.index(), host);
         self.voices.is_heard(host.index(), kind.number())
+    }
+
+    /// Hosts on which other kinds count than when this was asked last: what was learned there of signals does not hold any more.
+    pub(crate) fn reconsidered(&mut self) -> Vec<HostId> {
+        let hosts = self.voices.reconsidered();
+        hosts.iter().filter_map(|host| self.hosts.get(host).copied()).collect()
     }
 
     /// How many signals since the last look at a page count.

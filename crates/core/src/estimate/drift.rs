@@ -46,12 +46,26 @@ impl Drift {
             let other = -other.exp_m1();
             if change > 0.0 && other > 0.0 { (other / change).ln() } else { factor.ln() }
         };
+        self.weigh(ratio(RATIO), ratio(1.0 / RATIO))
+    }
+
+    /// The same of an interval whose last change came so long before its end: the density of that is -S'(age), and that of another rate
+    /// as many times as high as it is fast, at as many times the age.
+    pub fn refutes_dated(&mut self, belief: &Posterior, age: f64) -> bool {
+        let ratio = |factor: f64| {
+            let later = (belief.log_survival(factor * age) - belief.log_survival(age)) / belief.shape();
+            factor.ln() + (belief.shape() + 1.0) * later
+        };
+        self.weigh(ratio(RATIO), ratio(1.0 / RATIO))
+    }
+
+    fn weigh(&mut self, for_faster: f64, for_slower: f64) -> bool {
         let step = |evidence: u16, ratio: f64| {
             let sum = (f64::from(evidence) / PARTS + ratio).max(0.0);
             ((sum * PARTS).round().min(f64::from(u16::MAX)) as u16, sum >= PROOF)
         };
-        let (faster, too_slow) = step(self.faster, ratio(RATIO));
-        let (slower, too_fast) = step(self.slower, ratio(1.0 / RATIO));
+        let (faster, too_slow) = step(self.faster, for_faster);
+        let (slower, too_fast) = step(self.slower, for_slower);
         let refuted = too_slow || too_fast;
         *self = if refuted { Self::default() } else { Self { faster, slower } };
         refuted
@@ -75,6 +89,14 @@ mod tests {
         assert!((30..50).contains(&noticed), "{noticed}");
         // What is expected proves nothing.
         assert!((0..10_000).all(|i| !drift.refutes(&belief, 1.0, i % 5 < 2)));
+        // The same with dates: a third of the expected age, three times.
+        let noticed = (1..100).find(|_| drift.refutes_dated(&belief, 0.6)).unwrap();
+        assert!((15..60).contains(&noticed), "{noticed}");
+        let noticed = (1..100).find(|_| drift.refutes_dated(&belief, 6.0)).unwrap();
+        assert!((5..15).contains(&noticed), "{noticed}");
+        // Ages as they are expected, at the middles of ten equal parts.
+        let age = |i: u32| -2.0 * (1.0 - (f64::from(i % 10) + 0.5) / 10.0).ln();
+        assert!((0..10_000).all(|i| !drift.refutes_dated(&belief, age(7 * i))));
         // Who knows nothing is not surprised.
         let unsure = Posterior::new(0.1, 0.1).unwrap();
         assert!((0..20).all(|_| !drift.refutes(&unsure, 1.0, true)));

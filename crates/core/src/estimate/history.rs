@@ -8,6 +8,11 @@
 //! Forgetting is gentle: when [`WINDOW`] intervals are full, all that was counted counts half. Until then nothing is
 //! forgotten, afterwards the last one to two thousand fetches decide. When what is seen refutes what was seen before, all
 //! but the weight of a few intervals is forgotten at once.
+//!
+//! Where a server says when a page changed last, what counts is in which eighth of the interval that was: a change counts as two intervals,
+//! that eighth with the change, and all that came after it without. The likelihood is then that of a last change there,
+//! (1 - e^{-Δτ/8}) e^{-Δs}, instead of 1 - e^{-Δτ}: it tells ten changes from one. (Nearly Δe^{-Δs} of a date that is exact; but one that
+//! is always "just now" cannot make a page infinitely fast.) A server whose dates contradict what fetches saw is not believed again.
 
 use super::bytes::{self, Reading};
 use super::counts::Counts;
@@ -27,6 +32,10 @@ pub const WINDOW: f32 = 2048.0;
 const ENOUGH: f32 = 8.0;
 /// What is left of a history that was refuted, in intervals.
 const LEFT_AFTER_DRIFT: f32 = 4.0;
+/// Of an interval with a date it is known in which of so many equal parts the page changed last.
+const PARTS: f64 = 8.0;
+/// Beside the number of failures: dates of this page do not hold.
+const WRONG_DATES: u16 = 1 << 15;
 
 /// A page's history: one line of the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,6 +44,7 @@ pub struct History {
     /// All intervals ever: the step sizes of SA and SAM depend on it.
     seen: u32,
     not_modified: u16,
+    /// Failures, and whether dates are wrong.
     failed: u16,
     drift: Drift,
     changed: f32,
@@ -81,12 +91,32 @@ impl History {
 
     /// One more interval.
     pub fn observe(&mut self, seen: &Observation) {
-        self.notice_drift(seen);
-        self.observe_steady(seen);
+        let quiet = self.quiet_since(seen);
+        self.notice_drift(seen, quiet);
+        self.add(seen, quiet);
     }
 
     /// One more interval of a page whose rate is taken to be steady: nothing is forgotten before the window is full.
     pub fn observe_steady(&mut self, seen: &Observation) {
+        let quiet = self.quiet_since(seen);
+        self.add(seen, quiet);
+    }
+
+    /// How long nothing changed after the last change, if the page changed, its server says when, and has said nothing wrong so far: that
+    /// it changed when it did not, or did not when it did.
+    fn quiet_since(&mut self, seen: &Observation) -> Option<f64> {
+        let (age, elapsed) = (seen.content_age()?, seen.elapsed());
+        let part = elapsed / PARTS;
+        let holds = if seen.changed() { age <= elapsed + part } else { age >= elapsed - part };
+        if !holds {
+            self.failed |= WRONG_DATES;
+        }
+        let parts = (age / part).floor().min(PARTS - 1.0);
+        (seen.changed() && self.failed & WRONG_DATES == 0).then_some(parts * part)
+    }
+
+    /// `quiet` is how long nothing changed after the last change, if that is known.
+    fn add(&mut self, seen: &Observation, quiet: Option<f64>) {
         if self.changed + self.unchanged >= WINDOW {
             self.fade(0.5);
         }
@@ -97,33 +127,42 @@ impl History {
             self.not_modified = self.not_modified.saturating_add(1);
         }
         let elapsed = seen.elapsed();
+        if let Some(quiet) = quiet.or((!changed).then_some(elapsed)) {
+            self.unchanged += 1.0;
+            self.unchanged_span += quiet as f32;
+            self.unchanged_square += (quiet * quiet) as f32;
+        }
         if changed {
             self.changed += 1.0;
-            let scale = self.scale(elapsed);
-            self.lengths.add(elapsed, scale);
-        } else {
-            self.unchanged += 1.0;
-            self.unchanged_span += elapsed as f32;
-            self.unchanged_square += (elapsed * elapsed) as f32;
+            let length = quiet.map_or(elapsed, |_| elapsed / PARTS);
+            let scale = self.scale(length);
+            self.lengths.add(length, scale);
         }
     }
 
     /// Forgets most of the past if this interval proves that it does not hold any more.
-    fn notice_drift(&mut self, seen: &Observation) {
+    fn notice_drift(&mut self, seen: &Observation, quiet: Option<f64>) {
         let counts = self.counts();
         if counts.all < f64::from(ENOUGH) {
             return;
         }
         // What is three times off shows at a percent, too.
         let belief = Posterior::of_within(self, &Prior::around(counts.span / counts.all), 0.05);
-        if self.drift.refutes(&belief, seen.elapsed(), seen.changed()) {
+        let refuted = match quiet {
+            // The middle of the part it fell into.
+            Some(quiet) => self.drift.refutes_dated(&belief, quiet + 0.5 * seen.elapsed() / PARTS),
+            None => self.drift.refutes(&belief, seen.elapsed(), seen.changed()),
+        };
+        if refuted {
             self.fade(LEFT_AFTER_DRIFT / counts.all as f32);
         }
     }
 
     /// A fetch that failed: it says nothing about changes.
     pub fn fail(&mut self) {
-        self.failed = self.failed.saturating_add(1);
+        if self.failed() < WRONG_DATES - 1 {
+            self.failed += 1;
+        }
     }
 
     fn fade(&mut self, share: f32) {
@@ -164,9 +203,9 @@ impl History {
         self.not_modified
     }
 
-    /// Fetches that failed (at most 65,535 are counted).
+    /// Fetches that failed (at most 32,767 are counted).
     pub fn failed(&self) -> u16 {
-        self.failed
+        self.failed & !WRONG_DATES
     }
 
     /// The intervals that count.
@@ -273,6 +312,34 @@ mod tests {
         assert_eq!(history.counts(), Counts { changed: 1.0, all: 3.0, span: 15.0 });
         assert_eq!((history.seen(), history.not_modified(), history.failed()), (3, 1, 1));
         assert_eq!(history.unchanged_span(), 12.0);
+    }
+
+    #[test]
+    fn dates_count_until_they_are_wrong() {
+        let dated = |elapsed: f64, changed: bool, age: f64| observation(elapsed, changed).dated(Some(age));
+        let mut history = History::default();
+        // It changed in the sixth second of eight, and then not any more.
+        history.observe(&dated(8.0, true, 2.5));
+        history.observe(&dated(8.0, false, 10.5));
+        assert_eq!(history.counts(), Counts { changed: 1.0, all: 3.0, span: 11.0 });
+        assert_eq!((history.seen(), history.unchanged_span()), (2, 10.0));
+        history.fail();
+        for (changed, age) in [(false, 3.0), (true, 20.0)] {
+            let mut wrong = history;
+            wrong.observe(&dated(8.0, changed, age));
+            let before = wrong.counts().span;
+            wrong.observe(&dated(8.0, true, 2.5));
+            assert_eq!(wrong.counts().span, before + 8.0, "a date that lied once");
+            assert_eq!(wrong.failed(), 1);
+            let mut bytes = Vec::new();
+            wrong.write(&mut bytes);
+            assert_eq!(History::read(&mut Reading::new(&bytes)), Some(wrong));
+        }
+        (0..40_000).for_each(|_| history.fail());
+        history.observe(&dated(8.0, true, 0.0));
+        assert_eq!((history.failed(), history.unchanged_span()), (32_767, 10.0));
+        history.observe(&dated(8.0, true, 8.0));
+        assert_eq!(history.unchanged_span(), 17.0);
     }
 
     #[test]

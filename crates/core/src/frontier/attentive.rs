@@ -34,6 +34,8 @@ pub struct AttentivePage {
     url_shape: u32,
     /// Whether anything would announce its changes.
     heard: bool,
+    /// Which signals it knows: those of its host since it was listened to anew so many times.
+    era: u16,
 }
 
 /// What is remembered of it.
@@ -264,6 +266,8 @@ pub struct Attentive {
     learner: Learner,
     everywhere: SignalPool,
     hosts: IdMap<u32, SignalPool>,
+    /// How many times hosts were listened to anew, if ever.
+    eras: IdMap<u32, u16>,
 }
 
 impl Attentive {
@@ -293,6 +297,7 @@ impl Attentive {
             importance,
             url_shape,
             heard: true,
+            era: self.era(host),
         };
         self.believe(&mut page, host, &belief, &SignalHistory::default(), (0.0, 0.0));
         Ok(page)
@@ -321,6 +326,27 @@ impl Attentive {
         past.belief = Some(belief);
         self.believe(page, host, &belief, &past.signals, (0.0, 0.0));
         belief
+    }
+
+    /// From now on other signals of this host count than until now: what was learned of those says nothing of these.
+    pub fn listen_anew(&mut self, host: HostId) {
+        let era = self.eras.entry(host.index()).or_default();
+        *era = era.wrapping_add(1);
+        self.hosts.remove(&host.index());
+    }
+
+    fn era(&self, host: HostId) -> u16 {
+        self.eras.get(&host.index()).copied().unwrap_or_default()
+    }
+
+    /// A page of a host that is listened to anew forgets what it heard before. Whether it did.
+    fn catch_up(&self, page: &mut AttentivePage, past: &mut AttentivePast, host: HostId) -> bool {
+        let late = page.era != self.era(host);
+        if late {
+            past.signals = SignalHistory::default();
+            page.era = self.era(host);
+        }
+        late
     }
 
     /// How far the signals of a host can be believed.
@@ -356,7 +382,8 @@ impl Attentive {
         signals: &SignalHistory,
         (since, elapsed): (f64, f64),
     ) {
-        let quality = if page.heard {
+        // Of signals that came before the host was listened to anew nothing is known: until the next fetch it is as if there were none.
+        let quality = if page.heard && page.era == self.era(host) {
             signals.quality_with(&SignalPrior::new(self.trust(host), belief.mean()), since, elapsed)
         } else {
             None
@@ -441,7 +468,8 @@ impl Model for Attentive {
             None => Posterior::of(&past.history, &self.learner.prior(group)).mean(),
         };
         let expected = expected * seen.elapsed();
-        if page.heard {
+        let mixed = self.catch_up(page, past, host);
+        if page.heard && !mixed {
             self.everywhere.observe(expected, seen.signals(), seen.changed());
             self.hosts.entry(host.index()).or_default().observe(expected, seen.signals(), seen.changed());
             past.signals.observe(seen);
@@ -462,6 +490,9 @@ impl Model for Attentive {
     ) -> bool {
         if past.history.seen() >= SEEN_ENOUGH {
             return false;
+        }
+        if since.signals() == 0 {
+            self.catch_up(page, past, host);
         }
         let group = Group { host: host.index(), shape: page.url_shape };
         let belief = if past.belief.is_none() {
@@ -548,6 +579,7 @@ mod tests {
                 importance: 1.5,
                 url_shape: 0,
                 heard: true,
+                era: 0,
             };
             let model = Attentive::default();
             let since = SinceFetch::with_signals(Time::ZERO, signals);
@@ -600,6 +632,30 @@ mod tests {
         past = past.with_history(*past.history());
         model.recall(&mut page, &mut past, HostId(0));
         assert_ne!(other(&mut model), other(&mut Attentive::default()));
+    }
+
+    /// A host whose signals were noise is asked to say only what is true: nothing is left of what was thought of it.
+    #[test]
+    fn who_is_listened_to_anew_is_judged_anew() {
+        let (mut model, host) = (Attentive::default(), HostId(0));
+        let mut page = model.page(host, 0, 1.0).unwrap();
+        let mut past = AttentivePast::default();
+        let mut look = |model: &mut Attentive, signals: u32, answer| {
+            let seen = Observation::new(100.0, signals, answer).unwrap();
+            model.observe(&mut page, &mut past, host, Time::ZERO, &seen);
+            page.quality().unwrap().precision()
+        };
+        for _ in 0..200 {
+            look(&mut model, 30, Answer::Unchanged);
+        }
+        assert!(look(&mut model, 30, Answer::Changed) < 0.01);
+        model.listen_anew(host);
+        for _ in 0..20 {
+            look(&mut model, 0, Answer::Unchanged);
+            look(&mut model, 1, Answer::Changed);
+        }
+        let precision = look(&mut model, 0, Answer::Unchanged);
+        assert!(precision > 0.5, "{precision}");
     }
 
     /// Pages that change and announce it, more or less, are crawled by a learning frontier: the share of time for which

@@ -84,6 +84,9 @@ impl Crawl {
         let rate = believed.inner().change_rate().map_or(0.0, |rate| rate.mean());
         let host = frontier.host_of(page)?;
         let (counts, write) = self.scheduler.listening.signal(stored, host, kind);
+        for host in self.scheduler.listening.reconsidered() {
+            self.scheduler.frontier.model_mut().inner_mut().listen_anew(host);
+        }
         let worth = if counts { self.signal(now, page, since)? } else { 0.0 };
         self.summary.signals += 1;
         if write {

@@ -5,6 +5,7 @@ use refrain_core::frontier::{AgeLimits, Frontier, HostId, Manners, Outcome, Page
 use refrain_core::page::BeliefError;
 use refrain_core::time::{Span, Time};
 
+use super::ears::Ears;
 use super::events::{self, Event};
 use super::replayed::Replayed;
 use crate::simulate::SimulationError;
@@ -36,6 +37,8 @@ struct World<'a, M: Replayed, F> {
     outages: Vec<Option<(Time, Time)>>,
     /// The changes of each page that were seen.
     seen: Vec<usize>,
+    /// For who does not believe everything.
+    ears: Option<Ears>,
 }
 
 impl Drive<'_> {
@@ -65,6 +68,7 @@ impl Drive<'_> {
             hosts: Vec::new(),
             outages: vec![None; trace.sources.len()],
             seen: vec![0; trace.pages.len()],
+            ears: M::LISTENS.then(|| Ears::new(trace.pages.len(), trace.kinds.len())),
         };
         let mut events = events::of(trace).into_iter().peekable();
         let mut made = Vec::new();
@@ -122,10 +126,17 @@ where
                     self.frontier.update(now, id, M::hear)?;
                 }
             }
-            Event::Announce(place) => {
-                let watched = self.outages[self.trace.pages[place as usize].source as usize].is_none();
+            Event::Announce(place, kind) => {
+                let page = &self.trace.pages[place as usize];
+                let (source, group) = (page.source, page.group);
+                let watched = self.outages[source as usize].is_none();
                 if let Some(id) = self.ids[place as usize].filter(|_| watched) {
-                    self.frontier.signal(now, id)?;
+                    let host = self.host(now, source, group)?;
+                    let heard = self.ears.as_mut().is_none_or(|ears| ears.hear(host, place, kind));
+                    self.listen_anew();
+                    if heard {
+                        self.frontier.signal(now, id)?;
+                    }
                 }
             }
             Event::Fail(source, until) => {
@@ -146,6 +157,16 @@ where
         Ok(())
     }
 
+    /// Where others are heard than before, the model forgets what those said.
+    fn listen_anew(&mut self) {
+        for number in self.ears.iter_mut().flat_map(Ears::reconsidered) {
+            let host = self.hosts.iter().find(|(_, _, host)| host.index() == number);
+            if let Some((_, _, host)) = host {
+                self.frontier.model_mut().listen_anew(*host);
+            }
+        }
+    }
+
     fn host(&mut self, now: Time, source: u32, group: u32) -> Result<HostId, SimulationError> {
         let known = self.hosts.iter().find(|(s, g, _)| (*s, *g) == (source, group));
         if let Some((_, _, host)) = known {
@@ -162,12 +183,26 @@ where
     fn fetch(&mut self, now: Time, dated: bool) -> Result<Option<u32>, SimulationError> {
         let Some(order) = self.frontier.poll(now)? else { return Ok(None) };
         let place = self.places[order.page.index() as usize];
-        let changes = &self.trace.pages[place as usize].changes;
+        let page = &self.trace.pages[place as usize];
+        let changes = &page.changes;
         let seen = &mut self.seen[place as usize];
         let until_now = *seen + changes[*seen..].partition_point(|change| *change <= now);
         let answer = if until_now > *seen { Answer::Changed } else { Answer::Unchanged };
         *seen = until_now;
-        let modified = until_now.checked_sub(1).map(|last| changes[last]).filter(|_| dated);
+        if let Some(ears) = &mut self.ears {
+            let (known, since) = self.frontier.page(order.page)?;
+            let rate = self.frontier.model().change_rate(known, self.frontier.past(order.page)?);
+            let spoken_of = page.heard_from.is_some_and(|from| from <= now);
+            let rate = rate.or_else(|| M::expected(known)).filter(|_| spoken_of);
+            let expected = rate.map(|rate| rate * since.elapsed(now).as_secs());
+            ears.learn(order.host, place, expected, answer == Answer::Changed);
+        }
+        // By the clock of its source, as the time between fetches is.
+        let ago = |change: Time| {
+            let usable = Span::from_secs(self.trace.clock(page).between(change, now));
+            Time::from_nanos(now.as_nanos().saturating_sub(usable.as_nanos() as i64))
+        };
+        let modified = until_now.checked_sub(1).filter(|_| dated).map(|last| ago(changes[last]));
         let outcome = modified.map_or(Outcome::Seen(answer), |modified| Outcome::Dated { answer, modified });
         self.frontier.answer(now, order.id, outcome, None)?;
         Ok(Some(place))

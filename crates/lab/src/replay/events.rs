@@ -17,14 +17,14 @@ pub(super) enum Event {
     Hear(u32),
     /// An outage of a source begins; it ends then.
     Fail(u32, Time),
-    /// Something announces a change of a page.
-    Announce(u32),
+    /// Something, of this kind, announces a change of a page.
+    Announce(u32, u8),
 }
 
 /// All that happens.
 pub(super) fn of(trace: &Trace) -> Vec<(Time, Event)> {
     let mut events: Vec<(Time, Event)> =
-        trace.announcements.iter().map(|told| (told.time, Event::Announce(told.page))).collect();
+        trace.announcements.iter().map(|told| (told.time, Event::Announce(told.page, told.kind))).collect();
     for (place, page) in trace.pages.iter().enumerate() {
         events.push((page.first, Event::Appear(place as u32)));
         events.push((page.last, Event::Vanish(place as u32)));

@@ -5,6 +5,7 @@
 
 mod clairvoyant;
 mod drive;
+mod ears;
 mod estimated;
 mod events;
 mod own_pace;

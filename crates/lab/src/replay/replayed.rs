@@ -13,6 +13,17 @@ use crate::simulate::SimulationError;
 
 /// A model that can be replayed.
 pub(super) trait Replayed: Model + Sized {
+    /// Whether it is told only what is worth hearing; others hear everything.
+    const LISTENS: bool = false;
+
+    /// How often a page that was never fetched is expected to change per second, if anything is.
+    fn expected(_page: &Self::Page) -> Option<f64> {
+        None
+    }
+
+    /// From now on other signals count on this host.
+    fn listen_anew(&mut self, _host: HostId) {}
+
     /// From now on changes of this page may be announced.
     fn hear(_page: &mut Self::Page) {}
 
@@ -33,6 +44,16 @@ pub(super) trait Learns: Replayed {
 }
 
 impl Replayed for Attentive {
+    const LISTENS: bool = true;
+
+    fn expected(page: &AttentivePage) -> Option<f64> {
+        page.change_rate().map(|belief| belief.mean())
+    }
+
+    fn listen_anew(&mut self, host: HostId) {
+        Attentive::listen_anew(self, host);
+    }
+
     fn hear(page: &mut AttentivePage) {
         page.set_heard(true);
     }
@@ -47,6 +68,12 @@ impl Learns for Attentive {
 }
 
 impl Replayed for Refined {
+    const LISTENS: bool = true;
+
+    fn listen_anew(&mut self, host: HostId) {
+        Refined::listen_anew(self, host);
+    }
+
     fn hear(page: &mut RefinedPage) {
         page.set_heard(true);
     }
@@ -61,6 +88,16 @@ impl Learns for Refined {
 }
 
 impl<M: Replayed> Replayed for Hourly<M> {
+    const LISTENS: bool = M::LISTENS;
+
+    fn expected(page: &HourlyPage<M::Page>) -> Option<f64> {
+        M::expected(page.inner())
+    }
+
+    fn listen_anew(&mut self, host: HostId) {
+        self.inner_mut().listen_anew(host);
+    }
+
     fn hear(page: &mut HourlyPage<M::Page>) {
         M::hear(page.inner_mut());
     }

@@ -151,13 +151,24 @@ fn refrain_learns_to_listen() {
         pages.push(page(number, random.random::<f64>(), (0, 5000), &changes));
     }
     announcements.sort_by_key(|told| (told.time, told.page));
-    let heard = Trace { announcements, kinds: vec!["signal".to_owned()], ..trace(pages, &[]) };
+    let heard = Trace { announcements, kinds: vec!["honest".to_owned()], ..trace(pages, &[]) };
     let silent = heard.clone().with_kinds(|_| false);
     let freshness = |policy, trace: &Trace| Score::of(trace, &crawl(policy, trace, 0.5)).freshness;
     let (with, without) = (freshness(Policy::Refrain, &heard), freshness(Policy::Refrain, &silent));
     assert!(with > without + 0.1, "{with} {without}");
     assert!(freshness(Policy::Informed, &heard) < with + 0.03);
     assert!(without > freshness(Policy::Shares(Share::Uniform), &silent));
+    // Another kind cries wolf, for every page, all the time.
+    let mut noisy = heard.clone();
+    noisy.kinds.push("wolf".to_owned());
+    for page in 0..60u32 {
+        let cries = (1..5000).filter(|_| random.random::<f64>() < 0.2).map(at).collect::<Vec<_>>();
+        let cry = |time| Announcement { time, page, kind: 1, is_change: false };
+        noisy.announcements.extend(cries.into_iter().map(cry));
+    }
+    noisy.announcements.sort_by_key(|told| (told.time, told.page));
+    let noisy = freshness(Policy::Refrain, &noisy);
+    assert!(noisy > with - 0.03, "{noisy} {with}");
 }
 
 /// Rules at their own pace: as many fetches as they want.

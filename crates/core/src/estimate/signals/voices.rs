@@ -6,18 +6,24 @@
 //! How much a kind says is the share of what is uncertain (has the page changed?) that it settles: with P(unchanged | n signals) =
 //! e^{-(ax + nb)} and n of Poisson's law, the variance of that belief over p(1 - p) is, for short intervals, recall × precision; for longer
 //! ones it grows with that. Kinds together have the recall of any of them and the precision of all their signals. The kinds of a host
-//! are taken in the order of how much they say, each if it does not make those before it say less.
+//! are taken in the order of how much they say, each if it does not make those before it say much less.
+
+use std::collections::BTreeSet;
 
 use super::pool::SignalPool;
 use super::trust::Trust;
 use crate::ids::IdMap;
 
-/// Of a kind of which fewer signals were seen nothing is known.
-const ENOUGH: f64 = 8.0;
+/// Of a kind of which fewer signals were seen nothing is known; those of other hosts count an eighth.
+const ENOUGH: f64 = 16.0;
+const ELSEWHERE: f64 = 1.0 / 8.0;
 /// If fewer signals than one in so many are true, a kind says next to nothing.
-const NEXT_TO_NOTHING: f64 = 64.0;
-/// What was decided once is decided otherwise if the other side is better by this share.
-const RELUCTANCE: f64 = 0.05;
+const NEXT_TO_NOTHING: f64 = 4096.0;
+/// A kind drowns others if they say less than this share of what they say without it. (What two kinds say of the same change is worth
+/// more than it looks here.)
+const DROWNED: f64 = 0.8;
+/// Who is not heard must be so many times better than who is to be heard again.
+const RELUCTANCE: f64 = 1.125;
 /// Decided anew after this share of the intervals is new.
 const DECIDE_SHARE: f64 = 1.0 / 16.0;
 /// Of so many kinds each host remembers something; of more, what is known of them everywhere has to do.
@@ -60,6 +66,8 @@ pub struct Judged {
 struct Candidate {
     trust: Trust,
     known: bool,
+    /// Whether it ever said anything on this host.
+    speaks: bool,
     heard: bool,
 }
 
@@ -68,6 +76,8 @@ struct Candidate {
 pub struct Voices {
     everywhere: IdMap<u16, SignalPool>,
     hosts: IdMap<u32, Choir>,
+    /// Where others are heard than before, and nobody knows it yet.
+    reconsidered: BTreeSet<u32>,
 }
 
 impl Voices {
@@ -88,19 +98,13 @@ impl Voices {
 
     /// Whether signals of this kind should count on this host: of a kind of which nothing is known yet they should.
     pub fn is_heard(&mut self, host: u32, kind: u16) -> bool {
-        if !self.is_known(kind) {
-            return true;
-        }
         self.decide(host);
-        let Some(choir) = self.hosts.get(&host) else {
-            return !says_nothing(&self.candidate(host, kind, true));
-        };
-        if let Some(voice) = choir.voices.iter().find(|voice| voice.kind == kind) {
+        let voices = self.hosts.get(&host).map_or(&[][..], |choir| &choir.voices);
+        if let Some(voice) = voices.iter().find(|voice| voice.kind == kind) {
             return voice.heard;
         }
-        // Known elsewhere, new here.
-        let kinds: Vec<(u16, bool)> = choir.voices.iter().map(|voice| (voice.kind, voice.heard)).collect();
-        let mut all = self.candidates(host, &kinds);
+        // New here, perhaps known elsewhere.
+        let mut all = self.candidates(host);
         all.push(self.candidate(host, kind, true));
         choose(&mut all);
         all.last().is_none_or(|asked| asked.heard)
@@ -145,20 +149,29 @@ impl Voices {
         true
     }
 
+    /// The hosts on which others are heard than when this was asked last: what was learned there of all kinds together does not hold any
+    /// more.
+    pub fn reconsidered(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.reconsidered)
+    }
+
     fn everywhere(&mut self, kind: u16) -> Trust {
         self.everywhere.get_mut(&kind).map_or(Trust::START, |pool| pool.trust(Trust::START))
     }
 
-    fn is_known(&self, kind: u16) -> bool {
-        self.everywhere.get(&kind).is_some_and(|pool| pool.signals() >= ENOUGH)
-    }
-
     fn candidate(&mut self, host: u32, kind: u16, heard: bool) -> Candidate {
-        Candidate { trust: self.trust(host, kind), known: self.is_known(kind), heard }
+        let voices = self.hosts.get(&host).map_or(&[][..], |choir| &choir.voices);
+        let here = voices.iter().find(|voice| voice.kind == kind).map_or(0.0, |voice| voice.pool.signals());
+        let everywhere = self.everywhere.get(&kind).map_or(0.0, SignalPool::signals);
+        let known = here + ELSEWHERE * (everywhere - here).max(0.0) >= ENOUGH;
+        Candidate { trust: self.trust(host, kind), known, speaks: here > 0.0, heard }
     }
 
-    fn candidates(&mut self, host: u32, kinds: &[(u16, bool)]) -> Vec<Candidate> {
-        kinds.iter().map(|(kind, heard)| self.candidate(host, *kind, *heard)).collect()
+    /// The kinds of a host, in their order.
+    fn candidates(&mut self, host: u32) -> Vec<Candidate> {
+        let voices = self.hosts.get(&host).map_or(&[][..], |choir| &choir.voices);
+        let kinds: Vec<(u16, bool)> = voices.iter().map(|voice| (voice.kind, voice.heard)).collect();
+        kinds.into_iter().map(|(kind, heard)| self.candidate(host, kind, heard)).collect()
     }
 
     /// Who is heard on a host, if enough is new.
@@ -168,12 +181,14 @@ impl Voices {
             return;
         }
         choir.news = 0.0;
-        let kinds: Vec<(u16, bool)> = choir.voices.iter().map(|voice| (voice.kind, voice.heard)).collect();
-        let mut all = self.candidates(host, &kinds);
+        let mut all = self.candidates(host);
         choose(&mut all);
         let Some(choir) = self.hosts.get_mut(&host) else { return };
         for (voice, judged) in choir.voices.iter_mut().zip(&all) {
-            voice.heard = judged.heard;
+            if voice.heard != judged.heard {
+                voice.heard = judged.heard;
+                self.reconsidered.insert(host);
+            }
         }
     }
 }
@@ -225,31 +240,20 @@ impl Together {
 
 /// Who is heard: by what each says alone, the best first.
 fn choose(all: &mut [Candidate]) {
-    let mut known: Vec<&mut Candidate> = Vec::new();
-    for candidate in all {
-        if candidate.known {
-            known.push(candidate);
-        } else {
-            candidate.heard = true;
-        }
-    }
     let alone = |one: &Candidate| Together::NOBODY.with(&one.trust).settles();
-    known.sort_by(|one, other| alone(other).total_cmp(&alone(one)));
+    let mut order: Vec<&mut Candidate> = all.iter_mut().collect();
+    order.sort_by(|one, other| alone(other).total_cmp(&alone(one)));
     let mut heard = Together::NOBODY;
-    for candidate in known {
+    for candidate in order {
         let both = heard.with(&candidate.trust);
-        let asked = if candidate.heard { 1.0 - RELUCTANCE } else { 1.0 + RELUCTANCE };
-        candidate.heard = !says_nothing(candidate) && both.settles() >= asked * heard.settles();
-        if candidate.heard {
+        let asked = if candidate.heard { 1.0 } else { RELUCTANCE };
+        let drowns = both.settles() < asked * DROWNED * heard.settles();
+        let says_nothing = candidate.trust.precision * NEXT_TO_NOTHING < asked;
+        candidate.heard = !candidate.known || !(drowns || says_nothing);
+        if candidate.heard && candidate.known && candidate.speaks {
             heard = both;
         }
     }
-}
-
-/// Too few of its signals are true; who was not heard needs twice as many to be.
-fn says_nothing(one: &Candidate) -> bool {
-    let factor = if one.heard { 1.0 } else { 2.0 };
-    one.trust.precision * NEXT_TO_NOTHING < factor
 }
 
 #[cfg(test)]
@@ -278,8 +282,11 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut voices = Voices::default();
         assert!(voices.is_heard(0, 0) && voices.is_heard(0, 1));
+        assert!(voices.reconsidered().is_empty());
         listen(&mut voices, &mut rng, 0, &[(0.9, 0.9), (0.05, 0.9)], 40);
         assert!(voices.is_heard(0, 0) && !voices.is_heard(0, 1), "{:?}", [0, 1].map(|k| voices.trust(0, k)));
+        assert_eq!(voices.reconsidered().into_iter().collect::<Vec<_>>(), [0]);
+        assert!(voices.reconsidered().is_empty());
         // Where nobody else speaks, it is better than nobody.
         voices.observe(1, 1, 1.0, 20, true);
         assert!(voices.is_heard(1, 1));
@@ -289,7 +296,7 @@ mod tests {
     fn who_says_next_to_nothing_is_not_heard_at_all() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let mut voices = Voices::default();
-        listen(&mut voices, &mut rng, 0, &[(0.002, 0.9)], 200);
+        listen(&mut voices, &mut rng, 0, &[(0.0001, 0.9)], 200);
         assert!(!voices.is_heard(0, 0), "{:?}", voices.trust(0, 0));
         // A host of which nothing is known believes what is known everywhere.
         assert!(!voices.is_heard(5, 0));
@@ -334,8 +341,8 @@ mod tests {
         let mut voices = Voices::default();
         let (mut before, mut flips) = (true, 0);
         for _ in 0..400 {
-            // Together they say as much as the better one alone.
-            listen(&mut voices, &mut rng, 0, &[(0.9, 0.6), (0.45, 0.5)], 10);
+            // Together they say four fifths of what the better one says alone.
+            listen(&mut voices, &mut rng, 0, &[(0.9, 0.9), (0.45, 0.4)], 10);
             let now = voices.is_heard(0, 1);
             flips += u32::from(now != before);
             before = now;

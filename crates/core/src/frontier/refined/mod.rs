@@ -103,6 +103,11 @@ impl Refined {
         Ok(page)
     }
 
+    /// From now on other signals of this host count than until now.
+    pub fn listen_anew(&mut self, host: HostId) {
+        self.inner.listen_anew(host);
+    }
+
     fn refine(&mut self, page: &RefinedPage, past: &mut RefinedPast, host: HostId) -> Curve {
         let importance = f64::from(page.inner.importance());
         match self.refinement {
