@@ -28,6 +28,17 @@ struct Known {
 
 const NOT_YET: PageId = PageId(0);
 
+/// What is known of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Nothing.
+    Unknown,
+    /// There is a page, and it is on its way into the store.
+    OnItsWay,
+    /// There is this page.
+    Page(PageId),
+}
+
 impl Index {
     fn read(&self) -> RwLockReadGuard<'_, Known> {
         // Whoever panicked while writing left whole entries.
@@ -54,9 +65,13 @@ impl Index {
         self.write().pages.insert(hash(url), page);
     }
 
-    /// Whether an address is known, and the number of its page if it has one.
-    pub(crate) fn page(&self, url: &str) -> Option<Option<PageId>> {
-        self.read().pages.get(&hash(url)).map(|page| Some(*page).filter(|page| *page != NOT_YET))
+    /// What is known of an address.
+    pub(crate) fn page(&self, url: &str) -> Place {
+        match self.read().pages.get(&hash(url)) {
+            None => Place::Unknown,
+            Some(&NOT_YET) => Place::OnItsWay,
+            Some(page) => Place::Page(*page),
+        }
     }
 
     /// How many addresses are known.
@@ -94,10 +109,10 @@ mod tests {
     fn addresses_and_what_is_said_of_them() {
         let index = Index::default();
         assert!(index.know("http://a/") && !index.know("http://a/"));
-        assert_eq!((index.page("http://a/"), index.page("http://b/")), (Some(None), None));
+        assert_eq!((index.page("http://a/"), index.page("http://b/")), (Place::OnItsWay, Place::Unknown));
         let page = PageId(7);
         index.number("http://a/", page);
-        assert_eq!((index.page("http://a/"), index.len()), (Some(Some(page)), 1));
+        assert_eq!((index.page("http://a/"), index.len()), (Place::Page(page), 1));
         assert_eq!((index.said(page, Kind::Feed), index.kinds_of(page).count()), (None, 0));
         index.clone().say(page, Kind::Feed, Time::ZERO);
         assert_eq!(index.said(page, Kind::Feed), Some(Time::ZERO));

@@ -11,7 +11,7 @@ use refrain_fetch::url::PageUrl;
 use refrain_store::{PageId, Role};
 
 use crate::hint::Hint;
-use crate::index::Index;
+use crate::index::{Index, Place};
 use crate::kinds::Kind;
 
 /// So many pages of other hosts are asked for leave for, in one sitemap.
@@ -163,14 +163,14 @@ impl Reading<'_> {
         }
         let changed = changed.and_then(|when| when.plausible(self.now));
         match self.index.page(url.as_str()) {
-            None => {
+            Place::Unknown => {
                 let born = published.and_then(|when| when.plausible(self.now));
                 let born = born.map(|when| when.latest().min(self.now));
                 self.found.unknown.push(Unknown { url, born, importance, hint, elsewhere: far });
             }
             // It is on its way into the store: it will be fetched anyway.
-            Some(None) => {}
-            Some(Some(page)) => {
+            Place::OnItsWay => {}
+            Place::Page(page) => {
                 let Some(said) = changed else { return };
                 self.found.named += 1;
                 let before = self.index.said(page, self.found.kind);

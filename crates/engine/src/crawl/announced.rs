@@ -55,7 +55,7 @@ impl Crawl {
                 continue;
             }
             let lead = Lead { url: page, how: what.kind.as_str(), hub: source, born, importance, hint };
-            if let Some(interest) = self.find(now, lead) {
+            if let Some(interest) = self.find(now, &lead) {
                 found += 1;
                 yields.add(Yield::one(interest));
             }

@@ -11,6 +11,7 @@ use super::Crawl;
 use crate::CrawlError;
 use crate::hint::Hint;
 use crate::hubs::{Yield, lasting};
+use crate::index::Place;
 use crate::links::{SECOND_LOOK, Sorted};
 use crate::read::{Answer, Read};
 use crate::seeds::new_page;
@@ -74,7 +75,7 @@ impl Crawl {
     fn new_links(&mut self, now: Time, stored: PageId, links: &[PageUrl]) -> Vec<PageUrl> {
         let index = &self.scheduler.pages.index;
         let unknown: Vec<PageUrl> =
-            links.iter().filter(|url| index.page(url.as_str()).is_none()).cloned().collect();
+            links.iter().filter(|url| index.page(url.as_str()) == Place::Unknown).cloned().collect();
         let Some(hub) = self.scheduler.hubs.get_mut(stored) else {
             return unknown.into_iter().filter(|url| !self.forms.is_noise(url)).collect();
         };
@@ -92,7 +93,7 @@ impl Crawl {
         let mut yields = Yield::default();
         for url in links {
             let lead = Lead { url: url.clone(), how: "link", hub, born: None, importance: 1.0, hint: None };
-            if let Some(interest) = self.find(now, lead) {
+            if let Some(interest) = self.find(now, &lead) {
                 yields.add(Yield::one(interest));
             }
         }
@@ -100,7 +101,7 @@ impl Crawl {
     }
 
     /// Something leads to a page. What it is worth, if it is new.
-    pub(super) fn find(&mut self, now: Time, lead: Lead) -> Option<Interest> {
+    pub(super) fn find(&mut self, now: Time, lead: &Lead) -> Option<Interest> {
         let index = &self.scheduler.pages.index;
         if index.len() >= self.settings.most_pages || self.forms.is_noise(&lead.url) {
             return None;

@@ -1,0 +1,120 @@
+//! What sites announce, as a person sees it: `refrain crawl`, `refrain signals`, `refrain explain`, `refrain import requests`.
+
+mod support;
+#[path = "support/web.rs"]
+mod web;
+
+use support::{Folder, complains, json, refrain, stderr, stdout, text};
+use web::{Page, Web};
+
+fn path(folder: &Folder, name: &str) -> String {
+    text(&folder.path(name)).to_owned()
+}
+
+fn crawl<'a>(data: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let usual =
+        ["crawl", "--data", data, "--rate", "100/s", "--gap", "10ms", "--patience", "0", "--allow-private"];
+    usual.iter().chain(more).copied().collect()
+}
+
+fn page(kind: &str, body: String) -> Page {
+    Page { status: 200, headers: vec![("Content-Type", kind.to_owned())], body }
+}
+
+fn sitemap(web: &Web, entries: &[(&str, &str)]) -> Page {
+    let entry = |(path, date): &(&str, &str)| {
+        format!("<url><loc>{}</loc><lastmod>{date}</lastmod></url>", web.url(path))
+    };
+    page("application/xml", format!("<urlset>{}</urlset>", entries.iter().map(entry).collect::<String>()))
+}
+
+#[test]
+fn what_a_sitemap_says_is_heard_judged_and_shown() {
+    let (web, folder) = (Web::start(), Folder::new());
+    let data = path(&folder, "data");
+    web.put("/robots.txt", page("text/plain", format!("Sitemap: {}\n", web.url("/sitemap.xml"))));
+    for path in ["/a", "/b"] {
+        web.put(path, Page::html("<p>one</p>"));
+    }
+    let old = "2020-01-01T00:00:00Z";
+    web.put("/sitemap.xml", sitemap(&web, &[("/a", old), ("/b", old)]));
+    let first = refrain(&crawl(&data, &[&web.url("/a"), &web.url("/b"), "--for", "1s"]));
+    assert!(first.status.success(), "{}", stderr(&first));
+
+    web.put("/a", Page::html("<p>two</p>"));
+    let now = jiff::Timestamp::now().to_string();
+    web.put("/sitemap.xml", sitemap(&web, &[("/a", &now), ("/b", old)]));
+    let second = refrain(&crawl(&data, &["--for", "3s"]));
+    assert!(stdout(&second).contains("heard      sitemap: 1 changed, 0 new"), "{}", stdout(&second));
+
+    let signals = json(&refrain(&["signals", "--data", &data, "--json"]));
+    assert_eq!(signals["hubs"][0]["role"], "sitemap");
+    assert!(signals["hubs"][0]["news"].as_u64() >= Some(1), "{signals}");
+    let voices = signals["signals"].as_array().unwrap();
+    assert!(voices.iter().any(|voice| voice["kind"] == "sitemap" && voice["heard"] == true), "{signals}");
+    let shown = stdout(&refrain(&["signals", "--data", &data]));
+    assert!(shown.contains("announced") && shown.contains("/sitemap.xml"), "{shown}");
+
+    let why = json(&refrain(&["explain", "--data", &data, "--json", &web.url("/a")]));
+    let signal = &why["signals"][0];
+    assert!(
+        signal["kind"] == "sitemap" && signal["said"].is_string() && signal["worth"].is_number(),
+        "{why}"
+    );
+    assert!(signal["came_true"].is_boolean(), "{why}");
+    let sheet = stdout(&refrain(&["explain", "--data", &data, &web.url("/a")]));
+    assert!(sheet.contains("signals, the latest first"), "{sheet}");
+    // A sitemap is no page that somebody reads.
+    let pages = stdout(&refrain(&["pages", "--data", &data, "--json"]));
+    assert_eq!(pages.lines().count(), 2, "{pages}");
+}
+
+#[test]
+fn nothing_is_heard_where_nobody_listens() {
+    let (web, folder) = (Web::start(), Folder::new());
+    let (data, config) = (path(&folder, "data"), path(&folder, "refrain.toml"));
+    web.put("/robots.txt", page("text/plain", format!("Sitemap: {}\n", web.url("/sitemap.xml"))));
+    web.put("/a", Page::html("<p>one</p>"));
+    std::fs::write(&config, "listen = false\n").unwrap();
+    let done = refrain(&crawl(&data, &[&web.url("/a"), "--for", "1s", "--config", &config]));
+    assert!(done.status.success(), "{}", stderr(&done));
+    assert!(!web.log().iter().any(|hit| hit.path == "/sitemap.xml"));
+    assert!(stdout(&refrain(&["signals", "--data", &data])).starts_with("Nothing is announced here"));
+
+    for (lines, says) in [
+        ("half_life = \"0s\"", "half_life is no time at all"),
+        ("importance = 2.0", "expected a half_life with it"),
+        ("half_life = \"1h\"\nimportance = -1.0", "the importance is no number"),
+    ] {
+        std::fs::write(&config, format!("[[site]]\nstart = \"http://a/\"\n{lines}\n")).unwrap();
+        complains(&refrain(&crawl(&data, &["--config", &config])), &[says]);
+    }
+}
+
+/// Two hundred articles that a front page led to, each asked for a dozen times within minutes: news are believed to live minutes.
+#[test]
+fn how_long_news_matter_is_learned_from_requests() {
+    let (web, folder) = (Web::start(), Folder::new());
+    let (data, log) = (path(&folder, "data"), path(&folder, "requests.csv"));
+    let links: String = (0..200).map(|number| format!("<a href=/news/{number}>n</a> ")).collect();
+    web.put("/", Page::html(&links));
+    let begin = jiff::Timestamp::now();
+    let found = refrain(&crawl(&data, &[&web.url("/"), "--follow", "same-host", "--for", "1s", "--quiet"]));
+    assert!(found.status.success(), "{}", stderr(&found));
+    // Quantiles of an exponential distribution with a mean of ten minutes.
+    let mut lines = "time,url\n".to_owned();
+    for number in 0..200 {
+        for quantile in 0..12 {
+            let age = -600.0 * (1.0 - (f64::from(quantile) + 0.5) / 12.0).ln();
+            let time = begin.as_second() + 1 + age as i64;
+            lines.push_str(&format!("{time},{}\n", web.url(&format!("/news/{number}"))));
+        }
+    }
+    // The last request says how long was watched.
+    lines.push_str(&format!("{},{}\n", begin.as_second() + 86_400, web.url("/")));
+    std::fs::write(&log, lines).unwrap();
+    let learned = refrain(&["import", "requests", "--data", &data, &log]);
+    assert!(learned.status.success(), "{}", stderr(&learned));
+    let said = stdout(&learned);
+    assert!(said.contains("New pages are asked for") && said.contains("learned for 1 hub"), "{said}");
+}
