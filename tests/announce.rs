@@ -25,7 +25,8 @@ fn sitemap(web: &Web, entries: &[(&str, &str)]) -> Page {
     let entry = |(path, date): &(&str, &str)| {
         format!("<url><loc>{}</loc><lastmod>{date}</lastmod></url>", web.url(path))
     };
-    page("application/xml", format!("<urlset>{}</urlset>", entries.iter().map(entry).collect::<String>()))
+    let entries: Vec<String> = entries.iter().map(entry).collect();
+    page("application/xml", format!("<urlset>{}</urlset>", entries.concat()))
 }
 
 #[test]
@@ -96,8 +97,8 @@ fn nothing_is_heard_where_nobody_listens() {
 fn how_long_news_matter_is_learned_from_requests() {
     let (web, folder) = (Web::start(), Folder::new());
     let (data, log) = (path(&folder, "data"), path(&folder, "requests.csv"));
-    let links: String = (0..200).map(|number| format!("<a href=/news/{number}>n</a> ")).collect();
-    web.put("/", Page::html(&links));
+    let links: Vec<String> = (0..200).map(|number| format!("<a href=/news/{number}>n</a>")).collect();
+    web.put("/", Page::html(links.join(" ")));
     let begin = jiff::Timestamp::now();
     let found = refrain(&crawl(&data, &[&web.url("/"), "--follow", "same-host", "--for", "1s", "--quiet"]));
     assert!(found.status.success(), "{}", stderr(&found));

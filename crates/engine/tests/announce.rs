@@ -6,13 +6,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Crawl, Follow, News, Seed, Settings, Summary, Until, add_seeds};
+use refrain_engine::{Clock, Follow, News, Settings, Until};
 use refrain_fetch::client;
-use refrain_fetch::url::PageUrl;
-use refrain_store::{Options, Reader, Role, Store, verify};
-use tokio::sync::watch;
+use refrain_store::{Reader, Role, verify};
 
-use web::{Page, Web};
+use web::{Page, Web, crawl};
 
 fn settings(until: Until) -> Settings {
     Settings {
@@ -23,16 +21,6 @@ fn settings(until: Until) -> Settings {
         client: client::Settings { allow_private: true, ..client::Settings::default() },
         ..Settings::default()
     }
-}
-
-async fn crawl(directory: &Path, urls: &[String], settings: Settings) -> Summary {
-    let clock = Clock::start();
-    let mut store = Store::open(directory, Options::default()).unwrap();
-    let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: None, max_age: None };
-    add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
-    let crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
-    let (_keep, stop) = watch::channel(false);
-    crawl.run(stop).await.unwrap()
 }
 
 fn for_millis(millis: u64) -> Until {
@@ -179,9 +167,11 @@ async fn announcements_that_are_none() {
     web.put("/robots.txt", Page::text(&robots));
     web.put("/a", Page::html("<link rel=alternate type=application/atom+xml href=/html><p>a</p>"));
     let index = |children: &[String]| {
-        let children: String =
-            children.iter().map(|url| format!("<sitemap><loc>{url}</loc></sitemap>")).collect();
-        Page::xml(&format!("<sitemapindex>{children}</sitemapindex>"))
+        let mut xml = String::new();
+        for url in children {
+            write!(xml, "<sitemap><loc>{url}</loc></sitemap>").unwrap();
+        }
+        Page::xml(&format!("<sitemapindex>{xml}</sitemapindex>"))
     };
     web.put("/loop.xml", index(&[web.url("/loop.xml"), web.url("/loop1.xml")]));
     for deep in 1..9 {

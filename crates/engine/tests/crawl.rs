@@ -2,16 +2,12 @@
 
 mod web;
 
-use std::path::Path;
-
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Crawl, Follow, Seed, Settings, Summary, Until, add_seeds};
+use refrain_engine::{Follow, Settings, Until};
 use refrain_fetch::client;
-use refrain_fetch::url::PageUrl;
-use refrain_store::{Options, Outcome, PageState, Reader, Store, verify};
-use tokio::sync::watch;
+use refrain_store::{Outcome, PageState, Reader, verify};
 
-use web::{Page, Web};
+use web::{Page, Web, crawl};
 
 fn settings(until: Until) -> Settings {
     Settings {
@@ -22,16 +18,6 @@ fn settings(until: Until) -> Settings {
         client: client::Settings { allow_private: true, ..client::Settings::default() },
         ..Settings::default()
     }
-}
-
-async fn crawl(directory: &Path, urls: &[String], settings: Settings) -> Summary {
-    let clock = Clock::start();
-    let mut store = Store::open(directory, Options::default()).unwrap();
-    let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: None, max_age: None };
-    add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
-    let crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
-    let (_keep, stop) = watch::channel(false);
-    crawl.run(stop).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

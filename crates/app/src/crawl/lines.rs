@@ -54,7 +54,7 @@ impl Lines {
                         kind.as_str(),
                         grouped(signals as usize),
                         grouped(found as usize)
-                    ))
+                    ));
                 }
                 (looked, _) => self.say_look(&looked),
             }

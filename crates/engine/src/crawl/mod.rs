@@ -50,7 +50,7 @@ use visits::Visits;
 pub struct Crawl {
     settings: Arc<Settings>,
     clock: Clock,
-    scheduler: Scheduler,
+    scheduler: Box<Scheduler>,
     reader: Reader,
     recorder: Recorder,
     kit: Arc<Kit>,
@@ -95,7 +95,7 @@ impl Crawl {
         clock: Clock,
         told: Option<UnboundedSender<Told>>,
     ) -> Result<Self, CrawlError> {
-        let scheduler = Scheduler::restore(store.read(), &settings, clock.now())?;
+        let scheduler = Box::new(Scheduler::restore(store.read(), &settings, clock.now())?);
         let client = Client::new(settings.client.clone())?;
         let before = Standing::read(store.read())?.map(|before| before.follow).unwrap_or_default();
         let standing = Standing::begin(store.read(), &settings)?;
@@ -331,7 +331,7 @@ impl Crawl {
 
     fn keep_voices(&mut self, now: Time) {
         self.voices_due = now + KEEP_VOICES;
-        let Scheduler { frontier, listening, hosts, .. } = &mut self.scheduler;
+        let Scheduler { frontier, listening, hosts, .. } = &mut *self.scheduler;
         let voices = listening.keep(frontier.model_mut().inner_mut(), hosts);
         self.journal.voices(now, voices);
     }

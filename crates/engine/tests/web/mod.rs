@@ -3,12 +3,16 @@
 #![allow(dead_code, reason = "each test file needs a part of it")]
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use refrain_core::time::{Span, Time};
-use refrain_engine::Clock;
+use refrain_engine::{Clock, Crawl, Seed, Settings, Summary, add_seeds};
+use refrain_fetch::url::PageUrl;
+use refrain_store::{Options, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// What is at an address.
 #[derive(Clone, Debug)]
@@ -24,6 +28,17 @@ pub(crate) struct Hit {
     pub(crate) time: Time,
     pub(crate) path: String,
     pub(crate) status: u16,
+}
+
+/// Crawls these pages, and all that the directory has.
+pub(crate) async fn crawl(directory: &Path, urls: &[String], settings: Settings) -> Summary {
+    let clock = Clock::start();
+    let mut store = Store::open(directory, Options::default()).unwrap();
+    let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: None, max_age: None };
+    add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
+    let crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
+    let (_keep, stop) = watch::channel(false);
+    crawl.run(stop).await.unwrap()
 }
 
 impl Page {
