@@ -118,9 +118,9 @@ impl Crawl {
     /// What is promised of a page that is seen for the first time says which pages it is like.
     fn heed_hint(&mut self, now: Time, visited: &Visited, read: &Read) -> Result<(), CrawlError> {
         let frontier = &mut self.scheduler.frontier;
-        if let (Answer::First, Some(hint)) = (read.answer, read.hint)
-            && frontier.page(visited.page).is_ok()
-        {
+        // Of a page that somebody else has watched others have learned already.
+        let is_unknown = frontier.past(visited.page).is_ok_and(|past| past.belief().is_none());
+        if let (Answer::First, Some(hint), true) = (read.answer, read.hint, is_unknown) {
             let shape = shape(visited.memo.url.as_str(), Some(hint.0));
             frontier.update(now, visited.page, |page| page.inner_mut().set_shape(shape))?;
         }

@@ -10,7 +10,7 @@ use refrain_store::{Origin, PageId, Role};
 use super::Crawl;
 use crate::memo::Memo;
 use crate::seeds::new_page;
-use crate::settings::host_name;
+use crate::settings::{Until, host_name};
 
 /// How sitemaps of an index are said to have been found, by how deep they are.
 pub(crate) const BELOW: [&str; DEEPEST_INDEX] = ["index", "index 2", "index 3"];
@@ -54,7 +54,9 @@ impl Crawl {
 
     /// A host was visited. If nothing is known of what it announces, places are tried where most sites have it, now and then.
     pub(super) fn try_well_known(&mut self, now: Time, host: &str) {
-        let Some(entry) = self.scheduler.hosts.get_mut(host).filter(|_| self.settings.listen) else { return };
+        // Who wants one look at each page wants no guesses.
+        let guesses = self.settings.listen && self.settings.until != Until::Once;
+        let Some(entry) = self.scheduler.hosts.get_mut(host).filter(|_| guesses) else { return };
         let outlets = &mut entry.outlets;
         outlets.looks += 1;
         if outlets.looks < LOOKS {
