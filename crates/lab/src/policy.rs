@@ -27,6 +27,8 @@ pub enum Policy {
     WithoutHours,
     /// The same with something that is off by default.
     Refined(Refinement),
+    /// The same with another signal that is off by default: pages of a directory announce each other's changes.
+    Affinity,
     /// In a replay: the exact value with noisy signals, knowing the true mean rates of every page.
     Informed,
     /// In a replay: one who knows the future.
@@ -36,7 +38,7 @@ pub enum Policy {
 /// A name, as a user types it, and what it means.
 type Named = (&'static str, fn() -> Policy);
 
-const NAMES: [Named; 23] = [
+const NAMES: [Named; 24] = [
     ("greedy", || Policy::Value(ValueFunction::Greedy)),
     ("greedy-cis", || Policy::Value(ValueFunction::GreedyCis)),
     ("greedy-ncis", || Policy::Value(ValueFunction::GreedyNcis)),
@@ -58,6 +60,7 @@ const NAMES: [Named; 23] = [
     ("refrain-hours", || Policy::WithoutHours),
     ("refrain+gaps", || Policy::Refined(Refinement::Gaps)),
     ("refrain+points", || Policy::Refined(Refinement::Points)),
+    ("refrain+affinity", || Policy::Affinity),
     ("informed", || Policy::Informed),
     ("clairvoyant", || Policy::Clairvoyant),
 ];
@@ -91,7 +94,10 @@ impl Policy {
 
     /// Whether it knows, or learns, what only a recorded history can tell.
     pub fn needs_history(&self) -> bool {
-        matches!(self, Self::WithoutHours | Self::Refined(_) | Self::Informed | Self::Clairvoyant)
+        matches!(
+            self,
+            Self::WithoutHours | Self::Refined(_) | Self::Affinity | Self::Informed | Self::Clairvoyant
+        )
     }
 
     /// All of them.

@@ -95,12 +95,23 @@ struct Reader {
     pages: Vec<TracePage>,
     sources: Numbers,
     groups: Numbers,
+    directories: Numbers,
     announcements: Vec<Announcement>,
 }
 
 fn moment(row: &Row<'_>, column: usize) -> Result<Time, Failure> {
     const EXPECTED: &str = "a time in seconds since 1970";
     unix(row.number(column, EXPECTED)?).ok_or_else(|| row.not_what_was_expected(column, EXPECTED))
+}
+
+/// What is before the last slash of a URL's path, or of a name like one. A URL without a path is in none.
+fn directory(name: &str) -> Option<&str> {
+    let (host_at, end) = match name.find("://") {
+        Some(scheme) => (scheme + 3, name.find(['?', '#']).unwrap_or(name.len())),
+        None => (0, name.len()),
+    };
+    let path = name.get(host_at..end)?;
+    path.rfind('/').map(|slash| &path[..slash])
 }
 
 /// The page of a row of another file.
@@ -120,6 +131,7 @@ impl Reader {
         const LAST: usize = 3;
         const SOURCE: usize = 4;
         const GROUP: usize = 5;
+        const NAME: usize = 6;
         const SIGNALS_FROM: usize = 7;
         let mut table = Table::open(path, PAGES)?;
         while let Some(row) = table.next_row()? {
@@ -130,11 +142,16 @@ impl Reader {
             let name = |column: usize| if row.bytes(column).is_empty() { Ok("") } else { row.text(column) };
             let covered = !row.bytes(SIGNALS_FROM).trim_ascii().is_empty();
             let heard_from = if covered { Some(moment(&row, SIGNALS_FROM)?) } else { None };
+            let (source, group) = (name(SOURCE)?, name(GROUP)?);
+            let own = if row.bytes(NAME).is_empty() { row.bytes(ID) } else { row.bytes(NAME) };
+            let own = String::from_utf8_lossy(own);
+            let directory = directory(&own).map(|path| format!("{source}\n{group}\n{path}"));
             self.pages.push(TracePage {
                 number: self.pages.len() as u32,
                 importance: row.not_negative(IMPORTANCE)?,
-                source: self.sources.of(name(SOURCE)?),
-                group: self.groups.of(name(GROUP)?),
+                source: self.sources.of(source),
+                group: self.groups.of(group),
+                directory: directory.map(|name| self.directories.of(&name)),
                 first,
                 last,
                 heard_from,
@@ -244,5 +261,23 @@ impl Reader {
             eprintln!("refrain: {}: not used: {unknown} outages of sources without pages", path.display());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directory;
+
+    #[test]
+    fn a_directory_ends_at_the_last_slash() {
+        for (name, expected) in [
+            ("aws/account/enable-region.txt", Some("aws/account")),
+            ("https://a.example/news/1?of=a/b", Some("a.example/news")),
+            ("http://a.example/", Some("a.example")),
+            ("https://a.example", None),
+            ("31352226", None),
+        ] {
+            assert_eq!(directory(name), expected, "{name}");
+        }
     }
 }

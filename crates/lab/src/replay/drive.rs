@@ -8,6 +8,7 @@ use refrain_core::time::{Span, Time};
 use super::ears::Ears;
 use super::events::{self, Event};
 use super::replayed::Replayed;
+use super::siblings::Siblings;
 use crate::simulate::SimulationError;
 use crate::trace::{Trace, TracePage};
 
@@ -20,6 +21,8 @@ pub(super) struct Drive<'a> {
     pub(super) dated: bool,
     /// No page waits longer than this.
     pub(super) floor: Option<Span>,
+    /// Whether pages of a directory announce each other's changes.
+    pub(super) affinity: bool,
 }
 
 /// The world as it is, and the frontier that does not know it.
@@ -39,6 +42,8 @@ struct World<'a, M: Replayed, F> {
     seen: Vec<usize>,
     /// For who does not believe everything.
     ears: Option<Ears>,
+    /// Where a change announces others.
+    siblings: Option<Siblings>,
 }
 
 impl Drive<'_> {
@@ -68,7 +73,11 @@ impl Drive<'_> {
             hosts: Vec::new(),
             outages: vec![None; trace.sources.len()],
             seen: vec![0; trace.pages.len()],
-            ears: M::LISTENS.then(|| Ears::new(trace.pages.len(), trace.kinds.len())),
+            ears: M::LISTENS.then(|| {
+                // What pages of a directory say of each other is the last kind.
+                Ears::new(trace.pages.len(), trace.kinds.len() + usize::from(self.affinity))
+            }),
+            siblings: self.affinity.then(|| Siblings::new(trace)),
         };
         let mut events = events::of(trace).into_iter().peekable();
         let mut made = Vec::new();
@@ -127,16 +136,8 @@ where
                 }
             }
             Event::Announce(place, kind) => {
-                let page = &self.trace.pages[place as usize];
-                let (source, group) = (page.source, page.group);
-                let watched = self.outages[source as usize].is_none();
-                if let Some(id) = self.ids[place as usize].filter(|_| watched) {
-                    let host = self.host(now, source, group)?;
-                    let heard = self.ears.as_mut().is_none_or(|ears| ears.hear(host, place, kind));
-                    self.listen_anew();
-                    if heard {
-                        self.frontier.signal(now, id)?;
-                    }
+                if let Some(id) = self.announce(now, place, kind)? {
+                    self.frontier.signal(now, id)?;
                 }
             }
             Event::Fail(source, until) => {
@@ -152,6 +153,31 @@ where
                         self.frontier.skip_time(now, id, now.since(since.max(page.first)))?;
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Something announces a change of a page, which should count if the page is given.
+    fn announce(&mut self, now: Time, place: u32, kind: u8) -> Result<Option<PageId>, SimulationError> {
+        let page = &self.trace.pages[place as usize];
+        let (source, group) = (page.source, page.group);
+        let watched = self.outages[source as usize].is_none();
+        let Some(id) = self.ids[place as usize].filter(|_| watched) else { return Ok(None) };
+        let host = self.host(now, source, group)?;
+        let heard = self.ears.as_mut().is_none_or(|ears| ears.hear(host, place, kind));
+        self.listen_anew();
+        Ok(heard.then_some(id))
+    }
+
+    /// A page was found changed, about then: others of its directory may have changed with it.
+    fn tell_siblings(&mut self, now: Time, place: u32, then: Time) -> Result<(), SimulationError> {
+        let Some(siblings) = &self.siblings else { return Ok(()) };
+        let kind = self.trace.kinds.len() as u8;
+        for other in siblings.to_tell(self.trace, place, then) {
+            if let Some(id) = self.announce(now, other, kind)? {
+                self.frontier.update(now, id, M::hear)?;
+                self.frontier.signal(now, id)?;
             }
         }
         Ok(())
@@ -193,9 +219,11 @@ where
             let (known, since) = self.frontier.page(order.page)?;
             let rate = self.frontier.model().change_rate(known, self.frontier.past(order.page)?);
             let spoken_of = page.heard_from.is_some_and(|from| from <= now);
-            let rate = rate.or_else(|| M::expected(known)).filter(|_| spoken_of);
+            let rate = rate.or_else(|| M::expected(known));
             let expected = rate.map(|rate| rate * since.elapsed(now).as_secs());
-            ears.learn(order.host, place, expected, answer == Answer::Changed);
+            let told = self.siblings.as_ref().is_some_and(|siblings| siblings.speak_of(self.trace, place));
+            let speaks = |kind: u8| if usize::from(kind) < self.trace.kinds.len() { spoken_of } else { told };
+            ears.learn(order.host, place, expected, answer == Answer::Changed, speaks);
         }
         // By the clock of its source, as the time between fetches is.
         let ago = |change: Time| {
@@ -205,6 +233,12 @@ where
         let modified = until_now.checked_sub(1).filter(|_| dated).map(|last| ago(changes[last]));
         let outcome = modified.map_or(Outcome::Seen(answer), |modified| Outcome::Dated { answer, modified });
         self.frontier.answer(now, order.id, outcome, None)?;
+        let before = self.siblings.as_mut().map(|siblings| siblings.see(place, now));
+        if let Some(before) = before.filter(|_| answer == Answer::Changed) {
+            // In the middle, where nothing says when: a page that was seen later has more likely seen this change than not.
+            let middle = before + Span::from_secs(now.since(before).as_secs() / 2.0);
+            self.tell_siblings(now, place, if dated { changes[until_now - 1] } else { middle })?;
+        }
         Ok(Some(place))
     }
 }

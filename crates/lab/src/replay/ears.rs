@@ -28,13 +28,20 @@ impl Ears {
         self.voices.reconsidered().into_iter()
     }
 
-    /// A page was fetched, so many changes after the last time as far as was expected; it had changed, or not. Every kind might have
-    /// said something of it, if anything does.
-    pub(super) fn learn(&mut self, host: HostId, place: u32, expected: Option<f64>, changed: bool) {
+    /// A page was fetched, so many changes after the last time as far as was expected; it had changed, or not. Of the kinds, these might
+    /// have said something of it.
+    pub(super) fn learn(
+        &mut self,
+        host: HostId,
+        place: u32,
+        expected: Option<f64>,
+        changed: bool,
+        speaks: impl Fn(u8) -> bool,
+    ) {
         let from = place as usize * self.kinds;
         for (kind, said) in self.said[from..from + self.kinds].iter_mut().enumerate() {
             let signals = std::mem::take(said);
-            if let Some(expected) = expected {
+            if let Some(expected) = expected.filter(|_| speaks(kind as u8)) {
                 self.voices.observe(host.index(), kind as u16, expected, signals, changed);
             }
         }

@@ -12,6 +12,7 @@ mod own_pace;
 mod planned;
 mod replayed;
 mod score;
+mod siblings;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -65,7 +66,13 @@ pub fn fetches(
         ignore_signals_within: if policy == Policy::Delayed { setting.delay } else { Span::ZERO },
         ..Settings::default()
     };
-    let mut drive = Drive { trace, period: 1.0 / setting.rate, dated: setting.dated, floor: setting.floor };
+    let mut drive = Drive {
+        trace,
+        period: 1.0 / setting.rate,
+        dated: setting.dated,
+        floor: setting.floor,
+        affinity: policy == Policy::Affinity,
+    };
     let start = drive.start();
     match policy {
         Policy::Value(function) => estimated(&drive, Known::new(function), rate, settings),
@@ -82,7 +89,9 @@ pub fn fetches(
             let frontier = Frontier::new(Rules::new(rule), rate, settings, start)?;
             drive.run(frontier, |rules, _, page| Ok(rules.page(page.importance as f32)))
         }
-        Policy::Refrain => learned(&drive, Hourly::new(Attentive::default()), rate, settings),
+        Policy::Refrain | Policy::Affinity => {
+            learned(&drive, Hourly::new(Attentive::default()), rate, settings)
+        }
         Policy::WithoutHours => learned(&drive, Attentive::default(), rate, settings),
         Policy::Refined(refinement) => learned(&drive, Hourly::new(Refined::new(refinement)), rate, settings),
         Policy::Informed => {

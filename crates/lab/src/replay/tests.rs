@@ -16,6 +16,7 @@ fn page(number: u32, importance: f64, life: (u64, u64), changes: &[u64]) -> Trac
         importance,
         source: 0,
         group: 0,
+        directory: None,
         first: at(life.0),
         last: at(life.1),
         heard_from: Some(at(life.0)),
@@ -80,7 +81,9 @@ fn any_trace() -> impl Strategy<Value = Trace> {
                     });
                 }
             }
-            all.push(TracePage { group, ..page(number as u32, importance, (first, last), &changes) });
+            let directory = (number % 3 > 0).then_some(group);
+            let page = page(number as u32, importance, (first, last), &changes);
+            all.push(TracePage { group, directory, ..page });
         }
         announcements.sort_by_key(|told| (told.time, told.page));
         let outages: Vec<(u64, u64)> =
@@ -169,6 +172,26 @@ fn refrain_learns_to_listen() {
     noisy.announcements.sort_by_key(|told| (told.time, told.page));
     let noisy = freshness(Policy::Refrain, &noisy);
     assert!(noisy > with - 0.03, "{noisy} {with}");
+}
+
+/// Where the pages of a directory change together, the first change that is found tells of the others; without directories there is
+/// nothing to tell.
+#[test]
+fn pages_that_change_together_announce_each_other() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let mut pages = Vec::new();
+    for directory in 0..8u32 {
+        let changes: Vec<u64> = (1..40_000).filter(|_| random.random::<f64>() < 0.001).collect();
+        let alike = (0..8).map(|file| page(8 * directory + file, 1.0, (0, 40_000), &changes));
+        pages.extend(alike.map(|page| TracePage { directory: Some(directory), ..page }));
+    }
+    let together = trace(pages, &[]).with_kinds(|_| false);
+    let freshness = |policy| Score::of(&together, &crawl(policy, &together, 0.06)).freshness;
+    let (with, without) = (freshness(Policy::Affinity), freshness(Policy::Refrain));
+    assert!(with > without + 0.05, "{with} {without}");
+    let mut apart = together.clone();
+    apart.pages.iter_mut().for_each(|page| page.directory = None);
+    assert_eq!(crawl(Policy::Affinity, &apart, 0.06), crawl(Policy::Refrain, &apart, 0.06));
 }
 
 /// Rules at their own pace: as many fetches as they want.

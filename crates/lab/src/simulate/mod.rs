@@ -91,9 +91,12 @@ pub fn run(
         Policy::Value(function) => drive.run(value(function)?, as_they_are, picked),
         Policy::Clairvoyant => Err(SimulationError::NoFuture),
         // What is known needs no refinement.
-        Policy::Delayed | Policy::Refrain | Policy::WithoutHours | Policy::Refined(_) | Policy::Informed => {
-            drive.run(value(ValueFunction::GreedyNcis)?, as_they_are, picked)
-        }
+        Policy::Delayed
+        | Policy::Refrain
+        | Policy::WithoutHours
+        | Policy::Refined(_)
+        | Policy::Affinity
+        | Policy::Informed => drive.run(value(ValueFunction::GreedyNcis)?, as_they_are, picked),
         Policy::Shares(share) => {
             drive.run(Frontier::new(Shares::new(share), rate, settings, Time::ZERO)?, as_they_are, picked)
         }

@@ -89,6 +89,7 @@ impl World {
                 importance: page.importance(),
                 source: 0,
                 group: host,
+                directory: None,
                 first: moment(first),
                 last: moment(last),
                 heard_from: (page.recall() > 0.0 || page.false_rate() > 0.0).then(|| moment(first)),

@@ -47,6 +47,7 @@ pub fn from_looks(pages: &[LookedAt], groups: u32, seed: u64) -> Trace {
             importance: page.importance,
             source: 0,
             group: page.group,
+            directory: None,
             first: page.first,
             last,
             heard_from: None,

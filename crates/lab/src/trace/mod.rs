@@ -21,6 +21,8 @@ pub struct TracePage {
     pub source: u32,
     /// The pages it is alike, by number: a site, or a part of one.
     pub group: u32,
+    /// Its directory, by number, if it is in one.
+    pub directory: Option<u32>,
     /// From when on there is a copy.
     pub first: Time,
     /// Until when it was there.

@@ -66,6 +66,7 @@ fn trace_of(site: &Site, fetches: &Fetches, to: f64) -> Trace {
             importance: page.importance,
             source: 0,
             group: page.host as u32,
+            directory: None,
             first: moment(first),
             last: moment(to),
             heard_from: None,
