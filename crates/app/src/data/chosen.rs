@@ -1,6 +1,6 @@
 //! Which pages a command is about.
 
-use refrain_store::{HostId, PageId, PageRow, Reader};
+use refrain_store::{HostId, PageId, PageRow, Reader, Role};
 use std::ops::ControlFlow;
 
 use crate::failure::Failure;
@@ -46,7 +46,9 @@ impl Chosen {
             let (before, mut read, mut failed) = (last, 0, None);
             reader.pages_after(before, |row| {
                 (last, read) = (row.id, read + 1);
-                if self.has(row.url, row.host)
+                // Sitemaps and feeds are there for what they say of pages.
+                if row.origin.role == Role::Page
+                    && self.has(row.url, row.host)
                     && let Err(why) = each(&row)
                 {
                     failed = Some(why);

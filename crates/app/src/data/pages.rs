@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use refrain_core::time::{Span, Time};
 use refrain_engine::{Beliefs, Clock};
-use refrain_store::{PageRow, PageState, Reader, Role};
+use refrain_store::{PageRow, PageState, Reader};
 use serde::Serialize;
 
 use super::chosen::Chosen;
@@ -102,8 +102,7 @@ fn select(
 
 fn is_asked_for(args: &PagesArgs, row: &PageRow<'_>) -> bool {
     // Of what is gone there is nothing that could be stale.
-    row.origin.role == Role::Page
-        && (!args.stale || (row.fetched.is_some() && row.state != PageState::Gone))
+    (!args.stale || (row.fetched.is_some() && row.state != PageState::Gone))
         && (!args.failing || row.failures > 0)
         && (!args.gone || row.state == PageState::Gone)
 }
