@@ -104,7 +104,7 @@ pub(crate) struct Hub {
 pub(crate) struct Hubs {
     hubs: HashMap<PageId, Hub>,
     all: Worth,
-    /// News in all visits, and the time between those.
+    /// News in all visits to sitemaps and feeds, and the time between those.
     links: f64,
     seconds: f64,
     changed: HashSet<PageId>,
@@ -137,8 +137,8 @@ fn recalled(bytes: &[u8]) -> Option<(LinkCounts, Worth)> {
 }
 
 impl Hubs {
-    /// None, with so many requests per second to spend. Hubs of which nothing is known are expected to show as much as would take half of the
-    /// budget: so every one is visited again soon. That counts as little as one visit to one of them.
+    /// None, with so many requests per second to spend. Sitemaps and feeds of which nothing is known are expected to show as much as would take
+    /// half of the budget: so every one is visited again soon. That counts as little as one visit to one of them.
     pub(crate) fn new(rate: f64) -> Self {
         Self {
             hubs: HashMap::new(),
@@ -220,10 +220,12 @@ impl Hubs {
         self.all.mean(self.asked.unwrap_or(lasting(1.0)))
     }
 
-    /// As the frontier wants it.
-    pub(crate) fn state(&self, page: PageId) -> Option<HubState> {
+    /// As the frontier wants it. A page that changes so often per second shows something new about as often, until its visits tell; a sitemap or a
+    /// feed (`None`) is expected to be like others.
+    pub(crate) fn state(&self, page: PageId, changes: Option<f64>) -> Option<HubState> {
         let hub = self.hubs.get(&page)?;
-        HubState::new(self.links / self.seconds, hub.told).ok().map(|state| state.with_links(hub.links))
+        let expected = changes.unwrap_or(self.links / self.seconds);
+        HubState::new(expected, hub.told).ok().map(|state| state.with_links(hub.links))
     }
 
     /// What new pages that a hub shows are worth to those who ask for pages, if that is known.
@@ -242,7 +244,7 @@ impl Hubs {
         hub.links.visit(elapsed, shown.news as u32);
         hub.yields.add(shown);
         self.all.add(shown);
-        if elapsed > 0.0 && elapsed.is_finite() {
+        if is_source && elapsed > 0.0 && elapsed.is_finite() {
             self.links += shown.news;
             self.seconds += elapsed;
         }
@@ -292,21 +294,22 @@ mod tests {
         let mut hubs = Hubs::new(1.0);
         let (one, other) = (PageId(1), PageId(2));
         assert!(hubs.add(one) && !hubs.add(one));
-        assert_eq!(hubs.state(one).unwrap().interest(), lasting(1.0));
+        assert_eq!(hubs.state(one, None).unwrap().interest(), lasting(1.0));
+        assert_eq!(hubs.state(one, Some(0.5)).unwrap().link_rate(), 0.5);
         let article = Interest { profit: 50.0, decay: 2.0 / DAY };
         for _ in 0..100 {
             let mut shown = Yield::one(article);
             shown.add(Yield::one(article));
-            assert!(hubs.visited(one, 3600.0, shown, false));
+            assert!(hubs.visited(one, 3600.0, shown, true));
         }
         let told = hubs.news_are_worth(one).unwrap();
         assert!(told.profit > 50.0 && told.profit < 20_000.0, "{told:?}");
         assert_eq!(hubs.news_are_worth(one), None, "nothing is new");
-        let rate = hubs.state(one).unwrap().link_rate();
+        let rate = hubs.state(one, None).unwrap().link_rate();
         assert!((rate * 1800.0 - 1.0).abs() < 0.1, "{rate}");
         // A new one is like those that are known.
         assert!(hubs.add(other));
-        let prior = hubs.state(other).unwrap();
+        let prior = hubs.state(other, None).unwrap();
         assert!(prior.interest().profit < 20_000.0 && (prior.link_rate() * 1800.0 - 1.0).abs() < 0.1);
         // What is kept comes back.
         let kept = hubs.keep();
@@ -325,6 +328,6 @@ mod tests {
         assert!((0..100).all(|_| hubs.visited(PageId(1), 60.0, Yield::default(), false)), "that was soon");
         assert!(!hubs.visited(PageId(1), PATIENCE.1, Yield::default(), false));
         assert!(hubs.visited(PageId(1), 60.0, Yield::default(), true), "a sitemap may speak any day");
-        assert!(hubs.state(PageId(1)).unwrap().link_rate() < 0.01);
+        assert!(hubs.state(PageId(1), None).unwrap().link_rate() < 0.01);
     }
 }

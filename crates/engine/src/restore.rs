@@ -203,8 +203,8 @@ impl Scheduler {
         self.pages.add(row.id, id);
         self.count_page(host);
         self.fade(row.id, row.importance, &row.origin, row.born(), now);
-        if let Some(hub) = self.hubs.state(row.id).filter(|_| row.fetched.is_some()) {
-            self.frontier.make_hub(now, id, hub)?;
+        if row.fetched.is_some() {
+            self.make_hub(row.id, id, row.origin.role != Role::Page, now)?;
         }
         for _ in 0..self.listening.heard_of(row.id, host) {
             self.frontier.signal(now, id)?;
@@ -252,6 +252,21 @@ impl Scheduler {
         let wait = (waiting as f64 / self.rate).clamp(SHORTEST_WAIT, NEVER_FETCHED);
         let price = if importance > 0.0 { 2.0 * self.frontier.mean_price() } else { 0.0 };
         Interest { profit: importance * wait + price, decay: HARDLY }
+    }
+
+    /// A page is a hub from now on, as it was found to be one.
+    pub(crate) fn make_hub(
+        &mut self,
+        stored: refrain_store::PageId,
+        page: refrain_core::frontier::PageId,
+        is_source: bool,
+        now: Time,
+    ) -> Result<(), FrontierError> {
+        let changes = self.frontier.page(page)?.0.inner().change_rate().map(|rate| rate.mean());
+        match self.hubs.state(stored, changes.filter(|_| !is_source)) {
+            Some(hub) => self.frontier.make_hub(now, page, hub),
+            None => Ok(()),
+        }
     }
 
     /// A page that matters less with every hour is looked after.

@@ -17,6 +17,8 @@ pub(crate) const BELOW: [&str; DEEPEST_INDEX] = ["index", "index 2", "index 3"];
 
 /// One of the well-known places is tried after so many looks at a host.
 const LOOKS: u32 = 50;
+/// Of hosts with fewer pages nobody needs to guess.
+const WORTH_A_GUESS: u32 = 10;
 /// Where nothing but signals is wanted, this many are enough, and one more for so many pages.
 const FEW: u32 = 8;
 const PAGES_EACH: u32 = 20;
@@ -55,7 +57,9 @@ impl Crawl {
     /// A host was visited. If nothing is known of what it announces, places are tried where most sites have it, now and then.
     pub(super) fn try_well_known(&mut self, now: Time, host: &str) {
         // Who wants one look at each page wants no guesses.
-        let guesses = self.settings.listen && self.settings.until != Until::Once;
+        let guesses = self.settings.listen
+            && self.settings.until != Until::Once
+            && self.scheduler.pages_of(host) >= WORTH_A_GUESS;
         let Some(entry) = self.scheduler.hosts.get_mut(host).filter(|_| guesses) else { return };
         let outlets = &mut entry.outlets;
         outlets.looks += 1;

@@ -50,12 +50,13 @@ impl Crawl {
         let url = visited.memo.url.clone();
         let Seen::Read(read) = &mut visited.seen else { return Ok(Shown::default()) };
         let is_first = read.answer == Answer::First;
-        let mut shown = Shown { elapsed: read.elapsed, ..Shown::default() };
+        // A sitemap that says nothing new is one all the same.
+        let is_source = visited.memo.role != Role::Page || read.announced.is_some();
+        let mut shown = Shown { elapsed: read.elapsed, is_source, ..Shown::default() };
         for place in std::mem::take(&mut read.places) {
             self.outlet_named(now, &url, place);
         }
         if let Some(announced) = read.announced.take() {
-            shown.is_source = true;
             shown.yields.add(self.announced(now, stored, &visited.memo, *announced)?);
         }
         if let Some(links) = read.links.take() {
@@ -158,9 +159,7 @@ impl Crawl {
                 if let Some(elapsed) = shown.elapsed {
                     scheduler.hubs.visited(stored, elapsed.as_secs(), shown.yields, shown.is_source);
                 }
-                if let Some(hub) = scheduler.hubs.state(stored) {
-                    scheduler.frontier.make_hub(now, page, hub)?;
-                }
+                scheduler.make_hub(stored, page, shown.is_source, now)?;
             }
             return Ok(());
         }
@@ -172,9 +171,7 @@ impl Crawl {
             return Ok(());
         }
         if scheduler.frontier.hub(page)?.is_none() {
-            if let Some(hub) = scheduler.hubs.state(stored) {
-                scheduler.frontier.make_hub(now, page, hub)?;
-            }
+            scheduler.make_hub(stored, page, shown.is_source, now)?;
         } else if let Some(interest) = scheduler.hubs.news_are_worth(stored) {
             scheduler.frontier.set_interest(now, page, interest)?;
         }
