@@ -15,6 +15,9 @@ use crate::time::Time;
 /// Rooms of up to so many pages are given up when the host is ready.
 const SMALL_ROOM: usize = 16;
 
+/// So many pages make room at a time. A host with a million pages that is found busy would hold up everybody else for many seconds.
+const MOST_MOVED: u32 = 20_000;
+
 impl<M: Model> Frontier<M> {
     /// A page takes part in no race.
     pub(super) fn withdraw(&mut self, index: u32) {
@@ -38,14 +41,20 @@ impl<M: Model> Frontier<M> {
         }
     }
 
-    /// The greatest value among the hosts that may be visited.
+    /// The greatest value among the hosts that may be visited. If very many pages have to make room first, nobody is for now: whoever asks again
+    /// goes on where this stopped.
     pub(super) fn best(&mut self) -> Option<(u32, f64)> {
+        let mut moved = 0;
         let mut best = loop {
             let Some((index, value)) = self.race.best(&mut view!(self)) else { break None };
             let host = self.names[index as usize].host;
             if self.hosts[host as usize].ready_at() <= self.now {
                 break Some((index, value));
             }
+            if moved == MOST_MOVED {
+                return None;
+            }
+            moved += 1;
             self.race.leave(&mut view!(self), index);
             self.pages[index as usize].set_in_room(true);
             let room = self.rooms.entry(host).or_insert_with(Race::small);
