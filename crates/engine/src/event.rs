@@ -6,6 +6,7 @@ use refrain_core::time::{Span, Time};
 use refrain_store::Seq;
 use tokio::sync::oneshot;
 
+use crate::handle::Ask;
 use crate::recorder::Done;
 use crate::rules::HostRules;
 use crate::visit::Visited;
@@ -56,6 +57,8 @@ pub(crate) enum Event {
         /// The last change that it has.
         seq: Seq,
     },
+    /// Somebody asks something of the crawl.
+    Asked(Box<Ask>),
     /// A batch was committed, or was not.
     Committed(Done),
 }

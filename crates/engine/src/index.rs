@@ -23,7 +23,7 @@ struct Known {
     /// number for them.
     pages: HashMap<u64, PageId>,
     /// When a kind of announcement last said that a page changed.
-    said: HashMap<(PageId, Kind), Time>,
+    said: HashMap<PageId, Vec<(Kind, Time)>>,
 }
 
 const NOT_YET: PageId = PageId(0);
@@ -81,19 +81,24 @@ impl Index {
 
     /// When a kind of announcement last said that a page changed.
     pub(crate) fn said(&self, page: PageId, kind: Kind) -> Option<Time> {
-        self.read().said.get(&(page, kind)).copied()
+        let known = self.read();
+        known.said.get(&page)?.iter().find(|(own, _)| *own == kind).map(|(_, time)| *time)
     }
 
     /// The kinds that speak about a page.
-    pub(crate) fn kinds_of(&self, page: PageId) -> impl Iterator<Item = Kind> + use<> {
+    pub(crate) fn kinds_of(&self, page: PageId) -> Vec<Kind> {
         let known = self.read();
-        let speaks = Kind::ALL.map(|kind| Some(kind).filter(|kind| known.said.contains_key(&(page, *kind))));
-        speaks.into_iter().flatten()
+        known.said.get(&page).map_or_else(Vec::new, |said| said.iter().map(|(kind, _)| *kind).collect())
     }
 
     /// A kind of announcement says that a page changed then.
     pub(crate) fn say(&self, page: PageId, kind: Kind, time: Time) {
-        self.write().said.insert((page, kind), time);
+        let mut known = self.write();
+        let said = known.said.entry(page).or_default();
+        match said.iter_mut().find(|(own, _)| *own == kind) {
+            Some((_, last)) => *last = time,
+            None => said.push((kind, time)),
+        }
     }
 }
 
@@ -113,9 +118,9 @@ mod tests {
         let page = PageId(7);
         index.number("http://a/", page);
         assert_eq!((index.page("http://a/"), index.len()), (Place::Page(page), 1));
-        assert_eq!((index.said(page, Kind::Feed), index.kinds_of(page).count()), (None, 0));
+        assert_eq!((index.said(page, Kind::Feed), index.kinds_of(page).len()), (None, 0));
         index.clone().say(page, Kind::Feed, Time::ZERO);
         assert_eq!(index.said(page, Kind::Feed), Some(Time::ZERO));
-        assert_eq!(index.kinds_of(page).collect::<Vec<_>>(), [Kind::Feed]);
+        assert_eq!(index.kinds_of(page), [Kind::Feed]);
     }
 }

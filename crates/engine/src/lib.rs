@@ -19,6 +19,7 @@ mod door;
 mod event;
 mod fading;
 mod follow;
+mod handle;
 mod hint;
 mod hours;
 mod hubs;
@@ -48,9 +49,13 @@ pub use beliefs::{Beliefs, Believed, Outlook};
 pub use clock::Clock;
 pub use crawl::Crawl;
 pub use follow::Follow;
+pub use handle::{
+    Brought, BudgetNow, Given, Grant, Handle, Heard, HostEdit, HostNow, LONGEST_LEASE, LeaseId,
+    MOST_AT_A_TIME, Over, PageNow, Receipt, Results, Said, Sample, Saw, WorkWanted,
+};
 pub use inherit::{InheritError, Inherited, Watched, inherit};
 pub use interest::{Asked, Scale, Weighed};
-pub use kinds::Kind;
+pub use kinds::{Kind, Source};
 pub use ledger::Ledger;
 pub use listening::TOGETHER;
 pub use rules::{RobotsSay, robots_say};

@@ -16,8 +16,16 @@ pub const TOGETHER: &str = "together";
 /// So many open signals of a page and a kind are written down; more of them say nothing new.
 const MOST_WRITTEN: u32 = 16;
 
-/// Signals since the last look at a page, by kind.
-type Open = [u32; Kind::ALL.len()];
+/// Signals since the last look at a page, by kind: of most pages one kind speaks, or none.
+type Open = Vec<(Kind, u32)>;
+
+fn count_of(open: &mut Open, kind: Kind) -> &mut u32 {
+    let at = open.iter().position(|(own, _)| *own == kind).unwrap_or_else(|| {
+        open.push((kind, 0));
+        open.len() - 1
+    });
+    &mut open[at].1
+}
 
 /// What is known of announcements.
 #[derive(Default)]
@@ -47,7 +55,7 @@ impl Listening {
         }
         reader.open_signals(|page, kind, count| {
             if let Some(kind) = Kind::from_name(kind) {
-                listening.open.entry(page).or_default()[usize::from(kind.number())] = count;
+                *count_of(listening.open.entry(page).or_default(), kind) = count;
             }
             ControlFlow::Continue(())
         })?;
@@ -56,7 +64,7 @@ impl Listening {
 
     /// A signal came. Whether it counts, and whether it is worth writing down.
     pub(crate) fn signal(&mut self, page: PageId, host: HostId, kind: Kind) -> (bool, bool) {
-        let count = &mut self.open.entry(page).or_default()[usize::from(kind.number())];
+        let count = count_of(self.open.entry(page).or_default(), kind);
         *count = count.saturating_add(1);
         let write = *count <= MOST_WRITTEN;
         (self.is_heard(host, kind), write)
@@ -76,9 +84,8 @@ impl Listening {
 
     /// How many signals since the last look at a page count.
     pub(crate) fn heard_of(&mut self, page: PageId, host: HostId) -> u32 {
-        let Some(open) = self.open.get(&page).copied() else { return 0 };
-        let heard = Kind::ALL.into_iter().filter(|kind| self.is_heard(host, *kind));
-        heard.map(|kind| open[usize::from(kind.number())]).sum()
+        let Some(open) = self.open.get(&page).cloned() else { return 0 };
+        open.into_iter().filter(|(kind, _)| self.is_heard(host, *kind)).map(|(_, count)| count).sum()
     }
 
     /// A page was looked at, of which these kinds speak, and of which so many changes were expected. How many signals came true.
@@ -86,16 +93,16 @@ impl Listening {
         &mut self,
         page: PageId,
         host: HostId,
-        kinds: impl Iterator<Item = Kind>,
+        kinds: &[Kind],
         expected: f64,
         changed: bool,
     ) -> u32 {
         let open = self.open.remove(&page).unwrap_or_default();
         for kind in kinds {
-            let signals = open[usize::from(kind.number())];
+            let signals = open.iter().find(|(own, _)| own == kind).map_or(0, |(_, count)| *count);
             self.voices.observe(host.index(), kind.number(), expected, signals, changed);
         }
-        if changed { open.iter().sum() } else { 0 }
+        if changed { open.iter().map(|(_, count)| count).sum() } else { 0 }
     }
 
     /// The page is gone, or seen for the first time: what was announced says nothing.

@@ -160,7 +160,52 @@ pub(crate) fn read(
     })
 }
 
+/// What another fetcher tells of a page, without its body.
+pub(crate) struct Told {
+    pub(crate) changed: Option<bool>,
+    pub(crate) digest: Option<Digest>,
+    pub(crate) title: Option<String>,
+}
+
 impl Read {
+    /// A look by somebody who keeps the body for themselves. The error is a sentence.
+    pub(crate) fn told(
+        memo: &mut Memo,
+        url: &PageUrl,
+        answer: &Response,
+        time: Time,
+        told: Told,
+    ) -> Result<Self, String> {
+        let before = memo.fetched.map(|fetched| time.since(fetched));
+        let became = match (answer.status, told.changed, &told.digest, &memo.digest) {
+            (304, _, _, None) => return Err("status 304 of a page that nobody has seen".to_owned()),
+            (304, ..) => Answer::NotModified,
+            (_, Some(_), _, None) | (_, None, Some(_), None) => Answer::First,
+            (_, Some(true), ..) => Answer::Changed,
+            (_, Some(false), ..) => Answer::Unchanged,
+            (_, None, Some(new), Some(old)) if new != old => Answer::Changed,
+            (_, None, Some(_), Some(_)) => Answer::Unchanged,
+            (_, None, None, _) => {
+                return Err("neither a body, nor a digest, nor whether it changed".to_owned());
+            }
+        };
+        if matches!(became, Answer::First | Answer::Changed) {
+            // Who only says that it changed has a body that nobody else knows: it is called by the moment.
+            let unseen = || Digest::of(format!("{url} {}", time.as_nanos()).as_bytes());
+            memo.digest = Some(told.digest.unwrap_or_else(unseen));
+            memo.version = None;
+        }
+        // What an own look compares with is of another body now.
+        memo.kept = memo.kept.take().filter(|_| !matches!(became, Answer::First | Answer::Changed));
+        if became == Answer::NotModified {
+            (memo.fetched, memo.failures) = (Some(time), 0);
+        } else {
+            memo.seen(url, answer, time);
+            memo.title = told.title.or(memo.title.take());
+        }
+        Ok(Self { digest: memo.digest, ..Self::same(became, before, answer, time) })
+    }
+
     /// Nothing is new, or nothing else than that the page is another one.
     fn same(became: Answer, before: Option<Span>, answer: &Response, time: Time) -> Self {
         Self {

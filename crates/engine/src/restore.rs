@@ -189,7 +189,7 @@ impl Scheduler {
         host: HostId,
         now: Time,
     ) -> Result<(), FrontierError> {
-        let heard = self.pages.index.kinds_of(row.id).next().is_some();
+        let heard = !self.pages.index.kinds_of(row.id).is_empty();
         let (page, past) = recalled(self.frontier.model_mut().inner_mut(), row, host, (now, heard))?;
         let page = self.frontier.model().page(page, host);
         let id = if let Some(fetched) = row.fetched {

@@ -96,14 +96,14 @@ pub(crate) fn read(kind: Kind, answer: &Response, url: &PageUrl, index: &Index, 
         elsewhere: 0,
     };
     match kind {
-        Kind::Sitemap => {
+        Kind::Sitemap | Kind::Ping => {
             let limits = sitemap::Limits::default();
             let tally =
                 sitemap::read(&answer.body, url, charset.as_deref(), limits, |item| reading.item(item));
             let is_odd = tally.bad + tally.bad_dates > 0 || tally.first_bad.is_some() || tally.cut.is_some();
             reading.found.complaint = is_odd.then(|| tally.to_string());
         }
-        Kind::Feed => match feed::read(&answer.body, url, charset.as_deref(), feed::Limits::default()) {
+        _ => match feed::read(&answer.body, url, charset.as_deref(), feed::Limits::default()) {
             Ok(feed) => {
                 for entry in &feed.entries {
                     reading.entry(entry, url);

@@ -35,7 +35,7 @@ impl Crawl {
         if let Some(entry) = self.scheduler.hosts.get_mut(&crate::settings::host_name(url)) {
             match what.kind {
                 Kind::Sitemap => entry.outlets.has_sitemap = true,
-                Kind::Feed => entry.outlets.has_feed = true,
+                _ => entry.outlets.has_feed = true,
             }
         }
         for child in what.sitemaps {
@@ -119,15 +119,15 @@ impl Crawl {
             scheduler.listening.forget(stored);
             return Ok(());
         };
-        let mut kinds = scheduler.pages.index.kinds_of(stored).peekable();
-        if kinds.peek().is_none() {
+        let kinds = scheduler.pages.index.kinds_of(stored);
+        if kinds.is_empty() {
             return Ok(());
         }
         let rate = scheduler.frontier.page(visited.page)?.0.inner().change_rate();
         let elapsed = read.elapsed.map_or(0.0, refrain_core::time::Span::as_secs);
         let expected = rate.map_or(0.0, |rate| rate.mean() * elapsed);
         let host = scheduler.frontier.host_of(visited.page)?;
-        let came_true = scheduler.listening.judge(stored, host, kinds, expected, changed);
+        let came_true = scheduler.listening.judge(stored, host, &kinds, expected, changed);
         self.summary.came_true += u64::from(came_true);
         Ok(())
     }

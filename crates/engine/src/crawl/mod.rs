@@ -29,6 +29,7 @@ use crate::CrawlError;
 use crate::clock::Clock;
 use crate::door::Door;
 use crate::event::Event;
+use crate::handle::Handle;
 use crate::hours::Keeping;
 use crate::ledger::Ledger;
 use crate::links::Forms;
@@ -137,6 +138,11 @@ impl Crawl {
             standing,
             follows_anew,
         })
+    }
+
+    /// The way to this crawl, for everybody else.
+    pub fn handle(&self) -> Handle {
+        Handle::new(Arc::clone(&self.kit))
     }
 
     /// Where those who pass on changes say how far they have come.
@@ -324,6 +330,7 @@ impl Crawl {
             }
             Event::Ruled { host, rules } => self.ruled(now, &host, rules)?,
             Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
+            Event::Asked(ask) => drop(ask),
             Event::Committed(done) => self.committed(&done?)?,
         }
         Ok(())

@@ -1,0 +1,312 @@
+//! Work for other fetchers: what they are given, and what they bring back.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use refrain_core::time::{Span, Time};
+use refrain_fetch::client::{Headers, Response, Version};
+use refrain_fetch::robots::Robots;
+use refrain_fetch::url::PageUrl;
+use refrain_store::{Digest, PageId, Reader};
+
+use crate::memo::Memo;
+use crate::read::{self, Read};
+use crate::rules::{HostRules, Verdict};
+use crate::settings::host_name;
+use crate::visit::{Kit, Seen};
+
+/// No fetcher gets more at a time.
+pub const MOST_AT_A_TIME: usize = 1000;
+/// No lease is longer.
+pub const LONGEST_LEASE: Span = Span::from_whole_secs(1500);
+
+/// What a fetcher wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkWanted {
+    /// At most so many fetches.
+    pub most: usize,
+    /// How long to wait if there is nothing to do yet.
+    pub wait: Span,
+    /// What is not answered by then is somebody else's.
+    pub lease: Span,
+    /// Who asks again with the same words gets the same, if that has not been answered yet: for those who got no answer.
+    pub key: Option<String>,
+    /// The fetcher obeys robots.txt by itself; otherwise it is asked to fetch that first.
+    pub knows_robots: bool,
+}
+
+/// What a fetcher is given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grant {
+    /// Its number.
+    pub id: u64,
+    /// Until when.
+    pub until: Time,
+    /// What to fetch.
+    pub fetches: Vec<Given>,
+}
+
+/// A fetch to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Given {
+    /// To answer with.
+    pub lease: LeaseId,
+    /// Not the page itself, but the robots.txt of its host.
+    pub is_robots: bool,
+    /// What it is worth.
+    pub value: f64,
+}
+
+/// One fetch of one grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LeaseId {
+    /// The grant.
+    pub grant: u64,
+    /// Which of its fetches.
+    pub place: u32,
+    /// The page.
+    pub page: PageId,
+}
+
+impl fmt::Display for LeaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.grant, self.place, self.page.0)
+    }
+}
+
+impl std::str::FromStr for LeaseId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.split('.');
+        let mut next = || parts.next().ok_or(());
+        let lease = Self {
+            grant: next()?.parse().map_err(drop)?,
+            place: next()?.parse().map_err(drop)?,
+            page: PageId(next()?.parse().map_err(drop)?),
+        };
+        // One spelling each.
+        (lease.to_string() == text).then_some(lease).ok_or(())
+    }
+}
+
+/// What a fetcher brings back.
+#[derive(Clone, Debug)]
+pub struct Brought {
+    /// For which fetch.
+    pub lease: LeaseId,
+    /// Whether it was the robots.txt.
+    pub is_robots: bool,
+    /// How long the host took to answer, and the whole.
+    pub response: Option<Span>,
+    /// The whole time that it took.
+    pub took: Span,
+    /// Bytes received.
+    pub bytes: u64,
+    /// What was seen.
+    pub saw: Saw,
+}
+
+/// What a fetcher saw.
+#[derive(Clone, Debug)]
+pub enum Saw {
+    /// An answer, with its body.
+    Answer {
+        /// The status.
+        status: u16,
+        /// Who answered, if it was not the page's own address.
+        url: Option<PageUrl>,
+        /// The lines of the head.
+        headers: HeaderMap,
+        /// The body without its content coding.
+        body: Bytes,
+    },
+    /// An answer of use, of which only this is told.
+    Told {
+        /// The status.
+        status: u16,
+        /// Who answered, if it was not the page's own address.
+        url: Option<PageUrl>,
+        /// The lines of the head, as far as they are told.
+        headers: HeaderMap,
+        /// Whether the page is another one, if the fetcher knows.
+        changed: Option<bool>,
+        /// What its body is, if the fetcher knows.
+        digest: Option<Digest>,
+        /// What it calls itself.
+        title: Option<String>,
+    },
+    /// The host did not answer, or not as it should: a sentence.
+    Nothing(String),
+    /// The fetcher found that robots.txt forbids it.
+    Disallowed,
+    /// Nobody fetched it: it is somebody else's at once.
+    GivenBack,
+}
+
+/// What became of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receipt {
+    /// It is known now.
+    Taken,
+    /// It was answered before, or its lease is over: nothing changed.
+    Over,
+    /// Nobody was ever given this.
+    Unknown,
+    /// It says nothing of use: a sentence.
+    Refused(String),
+}
+
+/// What a fetcher brought, as the crawl takes it.
+pub(crate) struct Prepared {
+    pub(crate) lease: LeaseId,
+    pub(crate) done: Done,
+}
+
+/// What came of a fetch by somebody else.
+pub(crate) enum Done {
+    /// A look at the page.
+    Looked(Box<Looked>),
+    /// The robots.txt of its host.
+    Ruled { host: String, rules: HostRules, wait: Option<Span>, response: Option<Span> },
+    /// Nobody looked.
+    GivenBack,
+    /// It says nothing of use.
+    Refused(String),
+}
+
+/// A look at a page by somebody else.
+pub(crate) struct Looked {
+    pub(crate) host: String,
+    pub(crate) time: Time,
+    pub(crate) status: Option<u16>,
+    pub(crate) bytes: u64,
+    pub(crate) response: Option<Span>,
+    pub(crate) took: Span,
+    pub(crate) memo: Memo,
+    pub(crate) seen: Seen,
+}
+
+/// Reads what was brought.
+pub(crate) fn prepare(kit: &Kit, reader: &Reader, brought: Brought) -> Prepared {
+    let lease = brought.lease;
+    let done = look(kit, reader, brought).unwrap_or_else(Done::Refused);
+    Prepared { lease, done }
+}
+
+fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
+    let Brought { lease, is_robots, response, took, bytes, saw } = brought;
+    if matches!(saw, Saw::GivenBack) {
+        return Ok(Done::GivenBack);
+    }
+    let record = reader.page_by_id(lease.page).map_err(|why| why.to_string())?;
+    let record = record.ok_or_else(|| "there is no such page any more".to_owned())?;
+    let memo = Memo::of(record, reader).map_err(|why| why.to_string())?;
+    let mut memo = memo.ok_or_else(|| "its address cannot be crawled".to_owned())?;
+    let time = kit.clock.now();
+    if is_robots {
+        return Ok(ruled(kit, &memo.url, time, response, saw));
+    }
+    let status = match &saw {
+        Saw::Answer { status, .. } | Saw::Told { status, .. } => Some(*status),
+        _ => None,
+    };
+    let answered = match &saw {
+        Saw::Answer { url: Some(url), .. } | Saw::Told { url: Some(url), .. } => url.clone(),
+        _ => memo.url.clone(),
+    };
+    let host = host_name(&memo.url);
+    let seen = match saw {
+        Saw::Answer { status, headers, body, .. } => {
+            let answer = answer(status, headers, body, response, took);
+            match judged(&answer, time) {
+                Some(seen) => seen,
+                None => match read::read(kit, &mut memo, &answered, &answer, time, (false, false)) {
+                    Ok(read) => Seen::Read(Box::new(read)),
+                    Err(why) => Seen::Failed(why),
+                },
+            }
+        }
+        Saw::Told { status, headers, changed, digest, title, .. } => {
+            let answer = answer(status, headers, Bytes::new(), response, took);
+            match judged(&answer, time) {
+                Some(seen) => seen,
+                None => {
+                    let told = read::Told { changed, digest, title };
+                    Seen::Read(Box::new(Read::told(&mut memo, &answered, &answer, time, told)?))
+                }
+            }
+        }
+        Saw::Nothing(why) => Seen::Unreachable(why),
+        Saw::Disallowed => Seen::Disallowed,
+        Saw::GivenBack => return Ok(Done::GivenBack),
+    };
+    Ok(Done::Looked(Box::new(Looked { host, time, status, bytes, response, took, memo, seen })))
+}
+
+/// What a status means that is not one of use.
+fn judged(answer: &Response, time: Time) -> Option<Seen> {
+    match answer.status {
+        200..=299 | 304 => None,
+        404 | 410 => Some(Seen::Gone),
+        429 | 503 => Some(Seen::SlowDown(answer.retry_after(time))),
+        status => Some(Seen::Failed(format!("status {status}"))),
+    }
+}
+
+fn ruled(kit: &Kit, page: &PageUrl, asked: Time, response: Option<Span>, saw: Saw) -> Done {
+    use refrain_fetch::robots::Ruling;
+    let (status, headers, body) = match saw {
+        Saw::Answer { status, headers, body, .. } => (Some(status), headers, body),
+        Saw::Told { status, headers, .. } => (Some(status), headers, Bytes::new()),
+        _ => (None, HeaderMap::new(), Bytes::new()),
+    };
+    let ruling =
+        status.map_or(Ruling::of_failure(Span::ZERO), |status| Ruling::of_status(status, Span::ZERO));
+    let verdict = match ruling {
+        Ruling::Wait => Verdict::Wait,
+        Ruling::Parse => Verdict::Rules(Robots::parse(
+            &body[..body.len().min(refrain_fetch::robots::LARGEST)],
+            &kit.settings.agent,
+        )),
+        // Redirects that the fetcher did not follow count as having none.
+        _ => Verdict::Rules(Robots::default()),
+    };
+    let wait =
+        status.and_then(|status| answer(status, headers, Bytes::new(), None, Span::ZERO).retry_after(asked));
+    let rules = HostRules { asked, status, verdict };
+    Done::Ruled { host: host_name(page), rules, wait, response }
+}
+
+/// As if our own client had got it.
+fn answer(status: u16, headers: HeaderMap, body: Bytes, response: Option<Span>, took: Span) -> Response {
+    Response {
+        status,
+        reason: None,
+        version: Version::Http11,
+        headers: Headers::from(headers),
+        remote: None,
+        first_byte: response.unwrap_or(took),
+        whole: took,
+        raw: body.clone(),
+        body,
+        truncated: false,
+        location: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leases_have_one_spelling() {
+        let lease = LeaseId { grant: 12, place: 3, page: PageId(45) };
+        assert_eq!(lease.to_string(), "12.3.45");
+        assert_eq!("12.3.45".parse(), Ok(lease));
+        for wrong in ["", "12.3", "12.3.45.6", "+12.3.45", "012.3.45", "12.3.x", "-1.3.45", "12.3.45 "] {
+            assert_eq!(wrong.parse::<LeaseId>(), Err(()), "{wrong}");
+        }
+    }
+}
