@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use refrain_core::frontier::{HostId, PageId};
-use refrain_core::time::Time;
+use refrain_core::time::{Span, Time};
 use refrain_store as store;
 
 use crate::index::Index;
@@ -78,6 +78,39 @@ pub(crate) struct HostEntry {
     pub(crate) back_off: Option<Time>,
     /// Where it announces what is new.
     pub(crate) outlets: Outlets,
+    /// The gap that somebody wants, beside what its robots.txt asks for.
+    pub(crate) wanted_gap: Option<Span>,
+    /// Left alone until somebody says otherwise.
+    pub(crate) paused: bool,
+}
+
+/// Who is paused is left alone until the next century.
+const PAUSED: Time = Time::from_nanos(i64::MAX / 2);
+
+impl HostEntry {
+    fn new(id: HostId) -> Self {
+        Self {
+            id,
+            rules: None,
+            failures: 0,
+            unruled: 0,
+            back_off: None,
+            outlets: Outlets::default(),
+            wanted_gap: None,
+            paused: false,
+        }
+    }
+
+    /// The least time between two requests, if the usual one is this.
+    pub(crate) fn gap(&self, usual: Span) -> Span {
+        let asked = self.rules.as_ref().and_then(|rules| rules.gap()).unwrap_or(Span::ZERO);
+        asked.max(self.wanted_gap.unwrap_or(usual))
+    }
+
+    /// Until when it is left alone, for whatever reason.
+    pub(crate) fn left_alone(&self) -> Time {
+        if self.paused { PAUSED } else { self.back_off.unwrap_or(Time::MIN) }
+    }
 }
 
 /// Where a host announces what is new.
@@ -96,7 +129,9 @@ pub(crate) struct Outlets {
 /// Hosts by name.
 #[derive(Default)]
 pub(crate) struct Hosts {
-    by_name: HashMap<String, HostEntry>,
+    by_name: HashMap<Arc<str>, HostEntry>,
+    /// By the number in the frontier, which counts them as they come.
+    names: Vec<Arc<str>>,
 }
 
 impl Hosts {
@@ -106,18 +141,25 @@ impl Hosts {
 
     /// A host, which is added if it is new.
     pub(crate) fn entry(&mut self, name: &str, add: impl FnOnce() -> HostId) -> &mut HostEntry {
-        self.by_name.entry(name.to_owned()).or_insert_with(|| HostEntry {
-            id: add(),
-            rules: None,
-            failures: 0,
-            unruled: 0,
-            back_off: None,
-            outlets: Outlets::default(),
+        let names = &mut self.names;
+        self.by_name.entry(name.into()).or_insert_with_key(|name| {
+            let id = add();
+            let index = id.index() as usize;
+            if index >= names.len() {
+                names.resize(index + 1, Arc::from(""));
+            }
+            names[index] = Arc::clone(name);
+            HostEntry::new(id)
         })
     }
 
+    /// The host with this number, and its name.
+    pub(crate) fn with_id(&self, id: HostId) -> Option<(&Arc<str>, &HostEntry)> {
+        self.by_name.get_key_value(self.names.get(id.index() as usize)?)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &HostEntry)> {
-        self.by_name.iter().map(|(name, entry)| (name.as_str(), entry))
+        self.by_name.iter().map(|(name, entry)| (&**name, entry))
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut HostEntry> {

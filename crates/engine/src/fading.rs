@@ -40,6 +40,13 @@ impl Fadings {
         self.due.push(Reverse((now + Span::from_secs(STEP / fading.decay), page)));
     }
 
+    /// A page that fades matters so much, if it were new.
+    pub(crate) fn weigh(&mut self, page: PageId, importance: f64) {
+        if let Some(fading) = self.pages.get_mut(&page) {
+            fading.importance = importance;
+        }
+    }
+
     /// When the next one is due.
     pub(crate) fn next(&self) -> Time {
         self.due.peek().map_or(Time::MAX, |Reverse((due, _))| *due)

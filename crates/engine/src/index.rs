@@ -65,6 +65,14 @@ impl Index {
         self.write().pages.insert(hash(url), page);
     }
 
+    /// There is no page at an address any more.
+    pub(crate) fn forget(&self, url: &str) {
+        let mut known = self.write();
+        if let Some(page) = known.pages.remove(&hash(url)) {
+            known.said.remove(&page);
+        }
+    }
+
     /// What is known of an address.
     pub(crate) fn page(&self, url: &str) -> Place {
         match self.read().pages.get(&hash(url)) {

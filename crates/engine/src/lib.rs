@@ -33,6 +33,7 @@ mod listening;
 mod memo;
 mod novelty;
 mod read;
+mod reads;
 mod recorder;
 pub mod requests;
 mod restore;
@@ -40,6 +41,7 @@ mod rules;
 mod seeds;
 mod settings;
 mod sources;
+mod spending;
 mod standing;
 mod tidy;
 mod told;
@@ -51,7 +53,7 @@ pub use crawl::Crawl;
 pub use follow::Follow;
 pub use handle::{
     Brought, BudgetNow, Given, Grant, Handle, Heard, HostEdit, HostNow, LONGEST_LEASE, LeaseId,
-    MOST_AT_A_TIME, Over, PageNow, Receipt, Results, Said, Sample, Saw, WorkWanted,
+    MOST_AT_A_TIME, Over, PageNow, Receipt, Results, Said, Sample, Saw, Work, WorkWanted,
 };
 pub use inherit::{InheritError, Inherited, Watched, inherit};
 pub use interest::{Asked, Scale, Weighed};

@@ -76,6 +76,11 @@ impl Listening {
         self.voices.is_heard(host.index(), kind.number())
     }
 
+    /// The share of signals of a kind on a host that is believed to be true.
+    pub(crate) fn precision(&mut self, host: HostId, kind: Kind) -> f64 {
+        self.voices.trust(host.index(), kind.number()).precision
+    }
+
     /// Hosts on which other kinds count than when this was asked last: what was learned there of signals does not hold any more.
     pub(crate) fn reconsidered(&mut self) -> Vec<HostId> {
         let hosts = self.voices.reconsidered();

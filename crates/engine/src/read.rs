@@ -182,9 +182,8 @@ impl Read {
             (304, ..) => Answer::NotModified,
             (_, Some(_), _, None) | (_, None, Some(_), None) => Answer::First,
             (_, Some(true), ..) => Answer::Changed,
-            (_, Some(false), ..) => Answer::Unchanged,
             (_, None, Some(new), Some(old)) if new != old => Answer::Changed,
-            (_, None, Some(_), Some(_)) => Answer::Unchanged,
+            (_, Some(false), ..) | (_, None, Some(_), Some(_)) => Answer::Unchanged,
             (_, None, None, _) => {
                 return Err("neither a body, nor a digest, nor whether it changed".to_owned());
             }

@@ -38,7 +38,7 @@ pub(crate) struct Scheduler {
     pub(crate) listening: Listening,
     pub(crate) fadings: Fadings,
     start: Time,
-    rate: f64,
+    pub(crate) rate: f64,
     /// Pages that had never been fetched at the start.
     unfetched: usize,
     /// Pages by host.
@@ -62,7 +62,8 @@ impl Scheduler {
     pub(crate) fn restore(reader: &Reader, settings: &Settings, now: Time) -> Result<Self, CrawlError> {
         let manners =
             Manners { gap: settings.gap, in_flight: settings.per_host, patience: settings.patience };
-        let frontier_settings = FrontierSettings { lease: LEASE, ..FrontierSettings::default() };
+        let frontier_settings =
+            FrontierSettings { lease: LEASE, burst: settings.burst, ..FrontierSettings::default() };
         let learner = Hourly::new(Attentive::default());
         let frontier = Frontier::new(learner, Budget::Rate(settings.rate), frontier_settings, now)?;
         let mut scheduler = Self {
@@ -125,21 +126,21 @@ impl Scheduler {
             let entry = self.hosts.entry(&row.name, || id);
             entry.failures = row.failures;
             entry.back_off = row.back_off_until;
+            (entry.wanted_gap, entry.paused) = (row.wanted_gap, row.paused);
             if let Some(robots) = &row.robots {
                 let rules = HostRules::kept(robots.fetched, robots.status, &robots.text, &settings.agent);
                 entry.rules = Some(Arc::new(rules));
             }
+            let (gap, left_alone) = (entry.gap(self.manners.gap), entry.left_alone());
             // When the last request before was made is not known to the millisecond: it may have been a moment ago.
             self.frontier.was_visited(now, id, now)?;
-            if let Some(gap) = row.gap {
-                self.frontier.set_manners(
-                    now,
-                    id,
-                    Manners { gap: gap.max(self.manners.gap), ..self.manners },
-                )?;
+            // What robots.txt asked for may be known without its text.
+            let gap = gap.max(row.gap.unwrap_or(Span::ZERO));
+            if gap != self.manners.gap {
+                self.frontier.set_manners(now, id, Manners { gap, ..self.manners })?;
             }
-            if let Some(until) = row.back_off_until.filter(|until| *until > now) {
-                self.frontier.back_off(now, id, until)?;
+            if left_alone > now {
+                self.frontier.back_off(now, id, left_alone)?;
             }
         }
         Ok(names)
@@ -161,6 +162,11 @@ impl Scheduler {
             }
             Some(_) => self.take_up(row, host, now),
         }
+    }
+
+    /// A page of the store is taken up at a moment.
+    pub(crate) fn take_up_at(&mut self, page: refrain_store::PageId, from: Time) {
+        self.later.push(Reverse((from, page)));
     }
 
     /// When the next of those comes that wait.

@@ -43,7 +43,7 @@ pub fn add_seeds(store: &mut Store, seeds: &[Seed], now: Time) -> Result<u64, St
 }
 
 /// What is said of a page that is there already, if anything is.
-fn edit(seed: &Seed, page: PageId) -> Option<Edit> {
+pub(crate) fn edit(seed: &Seed, page: PageId) -> Option<Edit> {
     let says_something = seed.importance.is_some() || seed.max_age.is_some();
     says_something.then(|| Edit {
         importance: seed.importance,

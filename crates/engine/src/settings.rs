@@ -46,6 +46,14 @@ pub struct Settings {
     pub retention: Option<Retention>,
     /// When the crawl is over.
     pub until: Until,
+    /// Whether it fetches pages by itself, or only says what others should fetch.
+    pub fetches: bool,
+    /// What was seen is on the disk after so long, and changes are told of.
+    pub commit_within: Span,
+    /// What of the budget was not spent for so long may be spent at once: for fetchers that ask for many pages at a time.
+    pub burst: Span,
+    /// A read that is so old counts 1/e in what pages matter.
+    pub reads_memory: Span,
 }
 
 /// Pages that matter for a while.
@@ -95,6 +103,10 @@ impl Default for Settings {
             revisits: true,
             retention: None,
             until: Until::Stopped,
+            fetches: true,
+            commit_within: Span::from_millis(250),
+            burst: Span::ZERO,
+            reads_memory: Span::from_whole_secs(30 * 86_400),
         }
     }
 }

@@ -112,6 +112,12 @@ pub struct Summary {
     pub complaints: u64,
     /// Hubs now.
     pub hubs: u64,
+    /// Fetches that others were given,
+    pub given: u64,
+    /// of which they answered so many,
+    pub taken: u64,
+    /// and so many were not answered in time.
+    pub given_up: u64,
     /// Bytes received.
     pub bytes: u64,
     /// Pages now.

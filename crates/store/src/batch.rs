@@ -1,8 +1,8 @@
 //! Facts that are committed together.
 
 use crate::facts::{
-    Announcement, Edit, HostUpdate, HubFacts, Lease, Look, NewPage, PageId, PastLooks, Seq, Signal,
-    VersionId, Voice,
+    Announcement, Edit, GrantFacts, HostUpdate, HubFacts, Lease, Look, NewPage, PageId, PastLooks,
+    ReadsFacts, Seq, Signal, VersionId, Voice,
 };
 
 /// Facts that are committed together: all of them, or none.
@@ -34,6 +34,12 @@ pub struct Batch {
     pub leases: Vec<Lease>,
     /// Pages whose fetches are no longer under way.
     pub released: Vec<PageId>,
+    /// What other fetchers were given,
+    pub grants: Vec<GrantFacts>,
+    /// and what they have answered, or is given up.
+    pub settled: Vec<u64>,
+    /// How often people ask for pages.
+    pub reads: Vec<ReadsFacts>,
     /// How far readers of the change feed have come, by name.
     pub delivered: Vec<(String, Seq)>,
     /// What belongs to the whole crawl, by name.

@@ -267,6 +267,10 @@ pub struct HostUpdate {
     pub failures: u32,
     /// Its robots.txt, if there is news of it; `None` leaves it as it was.
     pub robots: Option<Robots>,
+    /// The gap that somebody wants.
+    pub wanted_gap: Option<Span>,
+    /// Whether it is left alone until somebody says otherwise.
+    pub paused: bool,
 }
 
 /// An answer to the question for robots.txt.
@@ -373,6 +377,41 @@ pub struct HubFacts {
     pub decay: f64,
     /// For the crawler that goes on.
     pub learned: Vec<u8>,
+}
+
+/// What another fetcher was given; replaces what was known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantFacts {
+    /// Its number, which is never used twice.
+    pub id: u64,
+    /// When it is given up.
+    pub until: Time,
+    /// What the fetcher calls it.
+    pub key: Option<String>,
+    /// Its pages, in order.
+    pub pages: Vec<Leased>,
+}
+
+/// One fetch of a grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leased {
+    /// It was answered.
+    Answered,
+    /// The page.
+    Page(PageId),
+    /// The robots.txt of its host.
+    Robots(PageId),
+}
+
+/// How often people ask for a page; replaces what was known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadsFacts {
+    /// The page.
+    pub page: PageId,
+    /// Reads, each worth the less the older it is,
+    pub count: f64,
+    /// as of this moment.
+    pub time: Time,
 }
 
 /// A fetch under way.

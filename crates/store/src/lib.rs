@@ -58,11 +58,12 @@ pub use compact::{Compacted, Compaction};
 pub use digest::Digest;
 pub use error::StoreError;
 pub use facts::{
-    Announcement, Edit, HostId, HostUpdate, HubFacts, IMPORTED, Known, Lease, Look, NewPage, Origin, Outcome,
-    PageId, PageState, PastLooks, Robots, Role, Seq, Signal, VersionId, Voice,
+    Announcement, Edit, GrantFacts, HostId, HostUpdate, HubFacts, IMPORTED, Known, Lease, Leased, Look,
+    NewPage, Origin, Outcome, PageId, PageState, PastLooks, ReadsFacts, Robots, Role, Seq, Signal, VersionId,
+    Voice,
 };
 pub use query::{
-    Change, Filter, HostRow, HubRow, Observation, Order, PageRecord, PageRow, Seen, Status, Version,
+    Change, Filter, HostRow, HubRow, Observation, Order, PageRecord, PageRow, Seen, Status, ToFetch, Version,
 };
 pub use reader::Reader;
 pub use retention::{Retained, Retention};

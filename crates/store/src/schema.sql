@@ -1,4 +1,4 @@
--- Refrain's data directory, version 2. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 3. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (
@@ -9,7 +9,9 @@ CREATE TABLE hosts (
     failures       INTEGER NOT NULL DEFAULT 0,     -- in a row
     robots         BLOB,                           -- robots.txt as it came
     robots_fetched INTEGER,
-    robots_status  INTEGER                         -- HTTP status; NULL: never asked, or no answer
+    robots_status  INTEGER,                        -- HTTP status; NULL: never asked, or no answer
+    wanted_gap     INTEGER,                        -- the gap that somebody wants, beside what robots.txt asks for; NULL: no such wish
+    paused         INTEGER NOT NULL DEFAULT 0      -- left alone until somebody says otherwise
 ) STRICT;
 
 CREATE TABLE pages (
@@ -39,6 +41,8 @@ CREATE TABLE pages (
     decay         REAL,                            -- importance falls by this share per second from then on; NULL: it stays
     hint          INTEGER                          -- what is promised of its changes, as a number; for the crawler
 ) STRICT;
+
+CREATE INDEX pages_by_host ON pages (host, id);
 
 -- Every look at every page. Rows are only ever added.
 CREATE TABLE observations (
@@ -142,6 +146,21 @@ CREATE TABLE leases (
     page  INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
     "order" INTEGER NOT NULL,
     until INTEGER NOT NULL
+) STRICT;
+
+-- What other fetchers were given, and have not answered. Numbers are never used twice.
+CREATE TABLE grants (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    until INTEGER NOT NULL,                        -- when it is given up
+    key   TEXT,                                    -- what the fetcher calls it
+    pages BLOB NOT NULL                            -- its pages, 8 bytes each, little end first; 0: answered, negative: its robots.txt
+) STRICT;
+
+-- How often people ask for pages.
+CREATE TABLE reads (
+    page  INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    count REAL NOT NULL,                           -- reads, each worth the less the older it is
+    time  INTEGER NOT NULL                         -- as of this moment
 ) STRICT;
 
 -- How far each reader of the change feed has come.

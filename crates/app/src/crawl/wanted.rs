@@ -100,6 +100,7 @@ fn settings(args: &CrawlArgs, config: &Config) -> Result<Settings, Failure> {
         revisits: config.keep.revisits.unwrap_or(usual.revisits),
         retention: retention(&config.keep)?,
         until,
+        ..usual
     })
 }
 

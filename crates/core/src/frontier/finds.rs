@@ -151,6 +151,15 @@ impl Finds {
         }
     }
 
+    /// It is wanted at once, even if it failed a moment ago.
+    pub(super) fn hurry(&mut self, index: u32, interest: Interest) {
+        if let Some(find) = self.finds.get_mut(&index) {
+            (find.interest, find.from) = (interest, Time::MIN);
+            let host = find.host;
+            self.queue(index, host);
+        }
+    }
+
     /// It is gone, or fetched.
     pub(super) fn remove(&mut self, index: u32) -> bool {
         let was_there = self.finds.remove(&index).is_some();

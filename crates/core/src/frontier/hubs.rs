@@ -35,6 +35,9 @@ pub enum Discovery {
 /// In policies that put hubs before all others: they are worth at least this.
 pub(super) const HUB_FIRST: f64 = 1e100;
 
+/// What a page that was never fetched is worth to somebody who wants it at once: more than all that goes first by rule.
+pub(super) const AT_ONCE: Interest = Interest { profit: 1e150, decay: 1e-30 };
+
 impl Discovery {
     /// Whether hubs have intervals that are planned.
     pub(super) fn is_planned(self) -> bool {

@@ -216,6 +216,8 @@ pub struct Settings {
     pub discovery: Discovery,
     /// Where hubs have planned intervals: how often those are planned anew.
     pub plan_hubs_every: Span,
+    /// What of a budget was not spent for so long may be spent at once: for those who ask for many fetches at a time.
+    pub burst: Span,
 }
 
 impl Default for Settings {
@@ -226,6 +228,7 @@ impl Default for Settings {
             refresh: 8,
             discovery: Discovery::default(),
             plan_hubs_every: discover::PLAN_EVERY,
+            burst: Span::ZERO,
         }
     }
 }
@@ -280,7 +283,7 @@ impl<M: Model> Frontier<M> {
     /// # Errors
     /// If the budget is none.
     pub fn new(model: M, budget: Budget, settings: Settings, start: Time) -> Result<Self, FrontierError> {
-        let pace = Pace::new(budget, start)?;
+        let pace = Pace { burst: settings.burst, ..Pace::new(budget, start)? };
         Ok(Self {
             model,
             settings,
@@ -481,6 +484,39 @@ impl<M: Model> Frontier<M> {
         self.bound(index, bounds);
         self.reenter(index);
         Ok(())
+    }
+
+    /// A page is fetched before all others, whatever it is worth and even if it failed a moment ago, as soon as its host may be visited. Until
+    /// [`Frontier::limit_age`] says otherwise.
+    ///
+    /// # Errors
+    /// If the page is unknown, or time went backwards.
+    pub fn hurry(&mut self, now: Time, page: PageId) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        if self.finds.contains(index) {
+            self.finds.hurry(index, hubs::AT_ONCE);
+        }
+        let limits = AgeLimits { most: Span::ZERO, ..AgeLimits::default() };
+        self.bound(index, Bounds { limits, ..Bounds::default() });
+        self.reenter(index);
+        Ok(())
+    }
+
+    /// The budget.
+    pub fn budget(&self) -> Budget {
+        self.pace.budget()
+    }
+
+    /// A page is being fetched already, by somebody who was told to before this frontier was made: an order like others, but nobody pays for it
+    /// again.
+    ///
+    /// # Errors
+    /// If the page is unknown, or time went backwards.
+    pub fn resume(&mut self, now: Time, page: PageId) -> Result<Order, FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        Ok(self.order(index, 0.0))
     }
 
     /// Another budget from now on.

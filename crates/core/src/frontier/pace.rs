@@ -61,8 +61,8 @@ impl Budget {
 }
 
 /// When the next fetch may be made. Fetch k is due k/rate after the start: rounding does not add up. A fetch that is late
-/// by less than 1/rate does not delay the ones after it; what is later than that is lost, so that no two seconds' worth
-/// of fetches are ever made in one: any window of length W has at most rate·W + 2.
+/// by less than 1/rate, or by less than a burst where there is one, does not delay the ones after it; what is later than that is lost, so
+/// that no two seconds' worth of fetches are ever made in one: any window of length W has at most rate·(W + burst) + 2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     /// What may be spent.
@@ -71,11 +71,13 @@ pub struct Pace {
     pub base: Time,
     /// Fetches since then.
     pub spent: u64,
+    /// What was not spent for so long may be spent at once.
+    pub burst: Span,
 }
 
 impl Pace {
     pub(super) fn new(budget: Budget, start: Time) -> Result<Self, BudgetError> {
-        Ok(Self { budget: budget.check()?, base: start, spent: 0 })
+        Ok(Self { budget: budget.check()?, base: start, spent: 0, burst: Span::ZERO })
     }
 
     pub(super) fn budget(&self) -> Budget {
@@ -94,9 +96,8 @@ impl Pace {
 
     /// A fetch is made.
     pub(super) fn spend(&mut self, now: Time) {
-        let period = 1.0 / self.budget.rate();
-        if now.since(self.next()).as_secs() >= period {
-            (self.base, self.spent) = (now, 0);
+        if now.since(self.next()) >= self.period().max(self.burst) {
+            (self.base, self.spent) = (now - self.burst, 0);
         } else {
             self.spent += 1;
         }
@@ -108,7 +109,8 @@ impl Pace {
         let left = (self.next().since(now).as_secs() * self.budget.rate()).min(1.0);
         // The next one is due when what is left has been earned at the new rate.
         let next = now + Span::from_secs(left / budget.rate());
-        *self = Self { budget, base: next - Span::from_secs(1.0 / budget.rate()), spent: 0 };
+        *self =
+            Self { budget, base: next - Span::from_secs(1.0 / budget.rate()), spent: 0, burst: self.burst };
         Ok(())
     }
 }
@@ -140,14 +142,32 @@ mod tests {
         assert!(Pace::new(Budget::Price { price: 0.0, cap: 1.0 }, Time::ZERO).is_ok());
     }
 
+    #[test]
+    fn what_was_saved_up_is_spent_at_once() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let burst = Span::from_whole_secs(1);
+        let mut pace = Pace { burst, ..Pace::new(Budget::Rate(10.0), Time::ZERO).unwrap() };
+        let mut spend = |now| {
+            let mut spent = 0;
+            while now >= pace.next() {
+                pace.spend(now);
+                spent += 1;
+            }
+            spent
+        };
+        assert_eq!([at(500), at(1000), at(10_000), at(10_050), at(10_100)].map(&mut spend), [5, 5, 11, 0, 1]);
+    }
+
     proptest! {
         /// However late and irregular the asking, however the rate changes: no window has more than its share, and who
         /// asks in time loses nothing.
         #[test]
         fn no_bursts(
             asks in proptest::collection::vec((0u32..3000, proptest::option::weighted(0.05, 0.2f64..50.0)), 1..400),
+            burst in prop_oneof![Just(0u64), 1u64..5000],
         ) {
-            let mut pace = Pace::new(Budget::Rate(5.0), Time::ZERO).unwrap();
+            let burst = Span::from_millis(burst);
+            let mut pace = Pace { burst, ..Pace::new(Budget::Rate(5.0), Time::ZERO).unwrap() };
             let mut now = Time::ZERO;
             let mut made: Vec<(Time, f64)> = Vec::new();
             for (millis, rate) in asks {
@@ -163,7 +183,7 @@ mod tests {
             }
             for (i, (first, rate)) in made.iter().enumerate() {
                 for (j, (last, _)) in made.iter().enumerate().skip(i) {
-                    let allowed = rate * last.since(*first).as_secs() + 2.0 + 1e-6;
+                    let allowed = rate * (last.since(*first) + burst).as_secs() + 2.0 + 1e-6;
                     prop_assert!((j - i + 1) as f64 <= allowed, "{} in {}", j - i + 1, last.since(*first));
                 }
             }

@@ -66,7 +66,13 @@ impl Crawl {
     }
 
     /// A page is said to have changed; `telling` is the share of what that is worth that it is worth to have asked.
-    fn hear(&mut self, now: Time, kind: Kind, news: &News, telling: f64) -> Result<Yield, CrawlError> {
+    pub(super) fn hear(
+        &mut self,
+        now: Time,
+        kind: Kind,
+        news: &News,
+        telling: f64,
+    ) -> Result<Yield, CrawlError> {
         let (stored, said) = (news.page, news.said.earliest());
         self.scheduler.pages.index.say(stored, kind, said);
         self.journal.announced(now, Announcement { page: stored, kind: kind.as_str(), said });

@@ -55,7 +55,8 @@ struct Meaning {
 }
 
 impl Crawl {
-    pub(super) fn visited(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
+    /// A visit of our own is over.
+    pub(super) fn visited(&mut self, now: Time, visited: Visited) -> Result<(), CrawlError> {
         self.visits.end(visited.number);
         if visited.order.is_some() {
             self.journal.release(visited.stored);
@@ -63,6 +64,11 @@ impl Crawl {
         if matches!(visited.seen, Seen::Over) {
             return Ok(());
         }
+        self.take_in(now, visited)
+    }
+
+    /// A page was looked at, by whomever.
+    pub(super) fn take_in(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
         let shown = self.show(now, &mut visited)?;
         if let Some(order) = visited.order {
             self.judge_signals(&visited)?;
@@ -72,14 +78,15 @@ impl Crawl {
         if matches!(visited.seen, Seen::Postponed(_)) {
             return Ok(());
         }
-        self.judge_host(now, &visited)?;
+        self.judge_host(now, &visited.host, &visited.seen)?;
         self.try_well_known(now, &visited.host);
         let meaning = meaning(&visited);
         if !meaning.outcome.is_fresh() {
             visited.memo.failures += 1;
         }
+        let stored = visited.stored;
         self.record(now, visited, meaning);
-        Ok(())
+        self.was_hurried(now, stored)
     }
 
     /// Tells the frontier.
@@ -128,10 +135,10 @@ impl Crawl {
     }
 
     /// A host that does not answer, or says so, is left alone for a while.
-    fn judge_host(&mut self, now: Time, visited: &Visited) -> Result<(), CrawlError> {
-        let id = self.scheduler.host(&visited.host);
-        let Some(entry) = self.scheduler.hosts.get_mut(&visited.host) else { return Ok(()) };
-        let wait = match &visited.seen {
+    pub(super) fn judge_host(&mut self, now: Time, host: &str, seen: &Seen) -> Result<(), CrawlError> {
+        let id = self.scheduler.host(host);
+        let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
+        let wait = match seen {
             Seen::SlowDown(asked) => {
                 // Who is asked too much and says "at once", or a moment gone by, has not said when.
                 let wait = asked
@@ -154,26 +161,28 @@ impl Crawl {
             _ => return Ok(()),
         };
         entry.back_off = wait.map(|wait| now + wait);
-        if let Some(until) = entry.back_off {
+        if entry.back_off.is_some() {
+            let until = entry.left_alone();
             self.scheduler.frontier.back_off(now, id, until)?;
         }
-        self.write_host(now, &visited.host, None);
-        if matches!(visited.seen, Seen::SlowDown(_)) {
+        self.write_host(now, host, None);
+        if matches!(seen, Seen::SlowDown(_)) {
             self.journal.hurry();
         }
         Ok(())
     }
 
     /// A host's robots.txt was read, or could not be had.
-    pub(super) fn ruled(&mut self, now: Time, host: &str, rules: Arc<HostRules>) -> Result<(), CrawlError> {
+    pub(super) fn ruled(&mut self, now: Time, host: &str, rules: &Arc<HostRules>) -> Result<(), CrawlError> {
         let id = self.scheduler.host(host);
         let manners = self.scheduler.manners;
         let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
         let mut named = None;
+        entry.rules = Some(Arc::clone(rules));
         let robots = match &rules.verdict {
             Verdict::Rules(robots) => {
                 entry.unruled = 0;
-                let gap = rules.gap().unwrap_or(Span::ZERO).max(manners.gap);
+                let gap = entry.gap(manners.gap);
                 self.scheduler.frontier.set_manners(now, id, frontier::Manners { gap, ..manners })?;
                 named = Some(robots.clone());
                 robots.to_bytes()
@@ -184,7 +193,6 @@ impl Crawl {
             }
         };
         let kept = Robots { text: robots, fetched: rules.asked, status: rules.status };
-        entry.rules = Some(rules);
         self.write_host(now, host, Some(kept));
         if let Some(robots) = named {
             self.outlets_of_robots(now, host, &robots);
@@ -192,16 +200,18 @@ impl Crawl {
         Ok(())
     }
 
-    fn write_host(&mut self, now: Time, name: &str, robots: Option<Robots>) {
+    pub(super) fn write_host(&mut self, now: Time, name: &str, robots: Option<Robots>) {
         let Some(entry) = self.scheduler.hosts.get(name) else { return };
-        let state = self.scheduler.frontier.host_state(entry.id).ok();
-        let gap = state.map(|state| state.manners.gap).filter(|gap| *gap != self.scheduler.manners.gap);
+        let asked = entry.rules.as_ref().and_then(|rules| rules.gap());
+        let gap = asked.filter(|gap| *gap > self.scheduler.manners.gap);
         let update = HostUpdate {
             name: name.to_owned(),
             gap,
             back_off_until: entry.back_off,
             failures: entry.failures,
             robots,
+            wanted_gap: entry.wanted_gap,
+            paused: entry.paused,
         };
         self.journal.host(now, update);
     }
@@ -219,7 +229,7 @@ impl Crawl {
             bytes,
             duration: took,
             digest: None,
-            state: meaning.state,
+            state: if self.paused.contains(&stored) { PageState::Paused } else { meaning.state },
             history: past.map(refrain_core::frontier::AttentivePast::to_bytes),
             known: None,
             record: None,
@@ -237,10 +247,10 @@ impl Crawl {
                 last_modified: memo.last_modified.clone(),
                 redirect: memo.redirect.clone(),
                 title: memo.title.clone(),
-                kept: memo.kept.as_ref().map(refrain_fetch::change::Kept::to_bytes),
+                kept: kept(&memo, look.outcome),
                 hint,
             });
-            if look_again {
+            if look_again && self.settings.fetches {
                 self.again.push((now + SECOND_LOOK, stored));
             }
         }
@@ -263,6 +273,14 @@ impl Crawl {
             Outcome::Redirected | Outcome::SlowDown | Outcome::Failed => &mut summary.failed,
         } += 1;
     }
+}
+
+/// What the next body is compared with. Who saw a change without showing the body leaves nothing to compare with: what cannot be read is
+/// compared anew.
+fn kept(memo: &crate::memo::Memo, outcome: Outcome) -> Option<Vec<u8>> {
+    let is_another = matches!(outcome, Outcome::First | Outcome::Changed);
+    let kept = memo.kept.as_ref().map(refrain_fetch::change::Kept::to_bytes);
+    kept.or_else(|| is_another.then(Vec::new))
 }
 
 /// What was seen, as the frontier wants it.

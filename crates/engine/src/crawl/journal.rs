@@ -7,7 +7,8 @@ use refrain_core::frontier::OrderId;
 use refrain_core::time::{Span, Time};
 use refrain_store::warc::Encoded;
 use refrain_store::{
-    Announcement, Batch, Committed, HostUpdate, Lease, Look, NewPage, PageId, Role, Seq, Signal, Voice,
+    Announcement, Batch, Committed, Edit, GrantFacts, HostUpdate, Lease, Look, NewPage, PageId, ReadsFacts,
+    Role, Seq, Signal, Voice,
 };
 
 use super::Crawl;
@@ -15,8 +16,6 @@ use crate::CrawlError;
 use crate::memo::Memo;
 use crate::told::Told;
 
-/// Facts wait for others at most so long: a commit costs about as much as ten looks.
-const PATIENCE: Span = Span::from_millis(250);
 /// So many looks are enough for a batch.
 const ENOUGH: usize = 1000;
 
@@ -41,12 +40,73 @@ pub(super) struct Journal {
     batch: u64,
     /// Leases that were not written yet.
     leases: HashMap<PageId, Lease>,
+    /// Facts wait for others at most so long: a commit costs about as much as ten looks.
+    patience: Span,
+    /// Who wants to know when what waits is written, and when the batch under way is.
+    waiting: Vec<Written>,
+    promised: Vec<Written>,
+    /// The addresses of pages that are forgotten, in the same two.
+    forgotten: Vec<String>,
+    forgetting: Vec<String>,
+    /// Pages that are crawled again, in the same two.
+    returning: Vec<PageId>,
+    returned: Vec<PageId>,
 }
 
+/// Called with what became of a batch.
+pub(super) type Written = Box<dyn FnOnce(&Committed) + Send>;
+
 impl Journal {
-    pub(super) fn releasing(pages: Vec<PageId>) -> Self {
+    pub(super) fn releasing(pages: Vec<PageId>, patience: Span) -> Self {
         let next = Batch { released: pages, ..Batch::default() };
-        Self { next, ..Self::default() }
+        Self { next, patience, ..Self::default() }
+    }
+
+    /// What waits is written as soon as can be, and `written` is called then.
+    pub(super) fn when_written(&mut self, now: Time, written: impl FnOnce(&Committed) + Send + 'static) {
+        self.waiting.push(Box::new(written));
+        self.touch(now);
+        self.hurry();
+    }
+
+    /// What somebody decided about a page.
+    pub(super) fn edit(&mut self, now: Time, edit: Edit) {
+        self.next.edits.push(edit);
+        self.touch(now);
+    }
+
+    /// A page is forgotten; its address may be that of another page once that is written.
+    pub(super) fn forget(&mut self, now: Time, page: PageId, url: String) {
+        self.next.removals.push(page);
+        self.forgotten.push(url);
+        self.touch(now);
+    }
+
+    /// Pages that are forgotten with what waits.
+    pub(super) fn forgets(&self) -> &[PageId] {
+        &self.next.removals
+    }
+
+    /// A page is crawled again, once what is decided about it is written.
+    pub(super) fn take_up(&mut self, page: PageId) {
+        self.returning.push(page);
+    }
+
+    pub(super) fn grant(&mut self, now: Time, grant: GrantFacts) {
+        self.next.grants.push(grant);
+        self.touch(now);
+    }
+
+    pub(super) fn settle(&mut self, now: Time, grant: u64) {
+        self.next.settled.push(grant);
+        self.touch(now);
+    }
+
+    pub(super) fn reads(&mut self, now: Time, reads: Vec<ReadsFacts>) {
+        if !reads.is_empty() {
+            self.next.reads.extend(reads);
+            self.touch(now);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -112,9 +172,11 @@ impl Journal {
         }
     }
 
-    pub(super) fn page(&mut self, now: Time, page: NewPage) {
+    /// A new page; its place in what [`Committed`] will say of new pages.
+    pub(super) fn page(&mut self, now: Time, page: NewPage) -> usize {
         self.next.pages.push(page);
         self.touch(now);
+        self.next.pages.len() - 1
     }
 
     pub(super) fn signal(&mut self, now: Time, signal: Signal) {
@@ -143,7 +205,7 @@ impl Journal {
     pub(super) fn due(&self, now: Time) -> Time {
         match (self.since, &self.committing) {
             (Some(_), None) if self.urgent || self.next.looks.len() >= ENOUGH || self.is_full() => now,
-            (Some(since), None) => since + PATIENCE,
+            (Some(since), None) => since + self.patience,
             _ => Time::MAX,
         }
     }
@@ -157,6 +219,9 @@ impl Journal {
         self.batch += 1;
         let mut batch = std::mem::take(&mut self.next);
         self.committing = Some(batch.pages.clone());
+        self.promised = std::mem::take(&mut self.waiting);
+        self.forgetting = std::mem::take(&mut self.forgotten);
+        self.returned = std::mem::take(&mut self.returning);
         batch.hosts = self.hosts.drain().map(|(_, host)| host).collect();
         batch.leases = self.leases.drain().map(|(_, lease)| lease).collect();
         Some(batch)
@@ -194,8 +259,17 @@ impl Crawl {
                 self.scheduler.pages.index.number(page.url.as_str(), added.page);
             }
         }
+        for url in std::mem::take(&mut self.journal.forgetting) {
+            self.scheduler.pages.index.forget(&url);
+        }
+        for page in std::mem::take(&mut self.journal.returned) {
+            self.scheduler.take_up_at(page, now);
+        }
         if let Some(last) = done.last_change {
             self.tell(|| Told::Changes(last));
+        }
+        for written in std::mem::take(&mut self.journal.promised) {
+            written(done);
         }
         Ok(())
     }
@@ -208,6 +282,10 @@ mod tests {
     use refrain_store::{Address, Outcome, PageState};
 
     use super::*;
+
+    fn journal() -> Journal {
+        Journal::releasing(Vec::new(), Span::from_millis(250))
+    }
 
     fn look(number: usize, record: Option<Encoded>) -> (Look, Memo) {
         let look = Look {
@@ -244,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_store_that_is_slow_is_waited_for() {
-        let mut journal = Journal::default();
+        let mut journal = journal();
         for number in 0..ENOUGH {
             let (look, memo) = look(number, None);
             journal.look(Time::ZERO, look, memo);
@@ -262,7 +340,7 @@ mod tests {
 
     #[test]
     fn promises_are_written_at_once() {
-        let mut journal = Journal::default();
+        let mut journal = journal();
         let (look, memo) = look(0, None);
         journal.look(Time::ZERO, look, memo);
         assert!(journal.take(Time::ZERO).is_none(), "others may come");
@@ -291,7 +369,7 @@ mod tests {
         };
         let record = response.encode().unwrap();
         let fits = TOO_MUCH.div_ceil(record.size());
-        let mut journal = Journal::default();
+        let mut journal = journal();
         for number in 0..fits {
             assert!(!journal.is_full());
             let (look, memo) = look(number, Some(record.clone()));

@@ -3,17 +3,21 @@
 //! - `answers`: what comes of visits, to the frontier and to the store
 //! - `knocks`: requests beside those that were ordered, one after the other
 //! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them
+//! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `visits`: what is under way; `pulse`: how it is all doing
 
 mod announced;
 mod answers;
+mod asked;
+mod external;
 mod journal;
 mod knocks;
 mod outlets;
 mod pulse;
 mod shown;
 mod visits;
+mod wishes;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +25,7 @@ use std::sync::Arc;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::Client;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Reader, Store, StoreError};
+use refrain_store::{PageState, Reader, Store, StoreError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
@@ -34,13 +38,16 @@ use crate::hours::Keeping;
 use crate::ledger::Ledger;
 use crate::links::Forms;
 use crate::memo::Memo;
+use crate::reads::Reads;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
 use crate::settings::{Settings, Until, host_name};
+use crate::spending;
 use crate::standing::Standing;
 use crate::told::{Summary, Told};
 use crate::visit::{Job, Kit, visit};
 pub(crate) use answers::{LONGEST_GONE, retry_after, retry_gone};
+use external::External;
 use journal::Journal;
 use knocks::Knocks;
 pub(crate) use outlets::BELOW;
@@ -75,6 +82,13 @@ pub struct Crawl {
     standing: Standing,
     /// Other links are followed than before: pages must be read again, even if they did not change.
     follows_anew: bool,
+    /// Work of other fetchers.
+    external: External,
+    /// Pages that were paused since the start: visits to them may be under way.
+    paused: HashSet<refrain_store::PageId>,
+    /// Pages that somebody wants at once.
+    hurried: HashSet<refrain_store::PageId>,
+    reads: Reads,
 }
 
 /// Who is told to stop waits this long for visits under way.
@@ -96,7 +110,10 @@ impl Crawl {
         clock: Clock,
         told: Option<UnboundedSender<Told>>,
     ) -> Result<Self, CrawlError> {
-        let scheduler = Box::new(Scheduler::restore(store.read(), &settings, clock.now())?);
+        let mut scheduler = Box::new(Scheduler::restore(store.read(), &settings, clock.now())?);
+        spending::resume(store.read(), &settings, &mut scheduler, clock.now())?;
+        let external = External::restore(store.read(), &mut scheduler, clock.now())?;
+        let reads = Reads::recall(store.read(), settings.reads_memory)?;
         let client = Client::new(settings.client.clone())?;
         let before = Standing::read(store.read())?.map(|before| before.follow).unwrap_or_default();
         let standing = Standing::begin(store.read(), &settings)?;
@@ -116,7 +133,6 @@ impl Crawl {
             index: scheduler.pages.index.clone(),
         });
         Ok(Self {
-            settings,
             clock,
             scheduler,
             reader,
@@ -125,7 +141,7 @@ impl Crawl {
             events,
             knocks: Knocks::default(),
             // Whoever had a lease is gone with the process that gave it.
-            journal: Journal::releasing(leases),
+            journal: Journal::releasing(leases, settings.commit_within),
             visits: Visits::default(),
             pulses: Pulses::default(),
             hours: Keeping::new(clock.now()),
@@ -133,10 +149,15 @@ impl Crawl {
             forms: Forms::default(),
             complained: HashSet::new(),
             again: Vec::new(),
+            settings,
             told,
             summary: Summary::default(),
             standing,
             follows_anew,
+            external,
+            paused: HashSet::new(),
+            hurried: HashSet::new(),
+            reads,
         })
     }
 
@@ -184,8 +205,13 @@ impl Crawl {
             if now >= self.voices_due {
                 self.keep_voices(now);
             }
+            self.weigh_reads(now)?;
             self.flush(now);
-            let wake = wake.min(self.pulse(now)).min(self.journal.due(now)).min(deadline.max(now));
+            let wake = wake
+                .min(self.pulse(now))
+                .min(self.journal.due(now))
+                .min(deadline.max(now))
+                .min(self.reads.due());
             tokio::select! {
                 event = self.events.recv() => {
                     let Some(event) = event else { break };
@@ -205,6 +231,7 @@ impl Crawl {
     /// No more requests. Until when visits under way are waited for.
     fn close(&mut self, now: Time) -> Time {
         self.knocks.close();
+        self.external.close();
         now + GRACE
     }
 
@@ -231,7 +258,9 @@ impl Crawl {
     fn decide(&mut self, now: Time) -> Result<Time, CrawlError> {
         let knocks = self.knocks.serve(&mut self.scheduler.frontier, &mut self.summary.requests, now)?;
         self.look_again(now)?;
-        while self.has_room() {
+        self.take_up_again(now)?;
+        let external = self.serve_fetchers(now)?;
+        while self.settings.fetches && self.has_room() {
             let Some(order) = self.scheduler.frontier.poll(now)? else { break };
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
             self.summary.requests += 1;
@@ -241,12 +270,12 @@ impl Crawl {
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }
-        self.take_up_again(now)?;
         self.scheduler.let_fade(now)?;
-        let next = self.scheduler.frontier.next_wakeup().filter(|_| self.has_room()).unwrap_or(Time::MAX);
+        let wants_more = self.external.waits() || (self.settings.fetches && self.has_room());
+        let next = if wants_more { self.scheduler.frontier.next_wakeup() } else { None }.unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
         let fade = self.scheduler.fadings.next();
-        Ok(next.min(knocks).min(again).min(self.scheduler.next_later()).min(fade))
+        Ok(next.min(knocks).min(again).min(self.scheduler.next_later()).min(fade).min(external))
     }
 
     /// Whether one more visit can be made, and what it sees be kept. If not, what ends that is an event.
@@ -258,6 +287,10 @@ impl Crawl {
     fn take_up_again(&mut self, now: Time) -> Result<(), CrawlError> {
         while let Some(stored) = self.scheduler.pop_later(now) {
             let Some(record) = self.reader.page_by_id(stored)? else { continue };
+            let is_wanted = crate::restore::is_crawled(record.state) || record.state == PageState::Gone;
+            if !is_wanted || self.scheduler.pages.scheduled(stored).is_some() {
+                continue;
+            }
             let Ok(url) = PageUrl::parse(&record.url) else { continue };
             let host = self.scheduler.host(&host_name(&url));
             self.scheduler.take_up(&record.row(), host, now)?;
@@ -328,9 +361,9 @@ impl Crawl {
                 // Whoever asked may be gone.
                 let _ = known.send(rules.filter(|rules| rules.hold(now, self.settings.robots_for)));
             }
-            Event::Ruled { host, rules } => self.ruled(now, &host, rules)?,
+            Event::Ruled { host, rules } => self.ruled(now, &host, &rules)?,
             Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
-            Event::Asked(ask) => drop(ask),
+            Event::Asked(ask) => self.asked(now, *ask)?,
             Event::Committed(done) => self.committed(&done?)?,
         }
         Ok(())
@@ -395,7 +428,7 @@ impl Crawl {
         self.summary.pages = (self.scheduler.frontier.len() + self.scheduler.waiting()) as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
         self.summary.hubs = self.scheduler.hubs.len() as u64;
-        self.summary.under_way = self.visits.len();
+        self.summary.under_way = self.visits.len() + self.external.under_way();
         self.summary.price = self.scheduler.frontier.mean_price();
     }
 

@@ -49,6 +49,11 @@ impl Pulses {
                 self.fresh += weight * rate.log_survival(since.elapsed(now).as_secs()).exp();
             }
         }
+        self.last()
+    }
+
+    /// The same, as it was last known.
+    pub(super) fn last(&self) -> Option<f64> {
         (self.all > 0.0).then(|| self.fresh / self.all)
     }
 }
@@ -67,7 +72,7 @@ impl Crawl {
         let pulse = Pulse {
             time: now,
             summary: self.summary,
-            rate: self.settings.rate,
+            rate: self.scheduler.frontier.budget().rate(),
             waiting: self.scheduler.frontier.new_pages(),
             freshness: self.pulses.freshness(&self.scheduler, now),
             under_way: self.visits.longest(VISITS),

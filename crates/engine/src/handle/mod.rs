@@ -13,7 +13,7 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::FetchError;
 use refrain_fetch::client::{Request, Response};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Added, Edit, PageId, Reader};
+use refrain_store::{Added, Edit, PageId, Reader, StoreError};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -24,8 +24,10 @@ use crate::seeds::Seed;
 use crate::settings::host_name;
 use crate::sources::{self, Announced};
 use crate::visit::Kit;
-pub use work::{Brought, Given, Grant, LONGEST_LEASE, LeaseId, MOST_AT_A_TIME, Receipt, Saw, WorkWanted};
-pub(crate) use work::{Done, Prepared};
+pub use work::{
+    Brought, Given, Grant, LONGEST_LEASE, LeaseId, MOST_AT_A_TIME, Receipt, Saw, Work, WorkWanted,
+};
+pub(crate) use work::{Done, Looked, Prepared};
 
 /// The crawl is over: nobody answers any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +80,7 @@ pub(crate) enum Ask {
 /// What somebody wants of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostEdit {
-    /// The least time between two requests, whatever its robots.txt says; `Some(None)` takes that back.
+    /// The least time between two requests, where its robots.txt does not ask for more; `Some(None)` takes that back.
     pub gap: Option<Option<Span>>,
     /// Not to be visited before; a moment in the past ends that.
     pub back_off: Option<Time>,
@@ -305,6 +307,21 @@ impl Handle {
     /// If the crawl is over.
     pub async fn next(&self, wanted: WorkWanted) -> Result<Grant, Over> {
         self.ask(|reply| Ask::Next { wanted, reply }).await
+    }
+
+    /// What a fetcher needs to know to make the fetches of a grant. What robots.txt forbids is not among them, and is to be handed in for it,
+    /// if there is any.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn resolve(
+        &self,
+        reader: &Reader,
+        grant: &Grant,
+    ) -> Result<(Vec<Work>, Option<Results>), StoreError> {
+        let (work, answered) = work::resolve(reader, grant)?;
+        let answered = (!answered.is_empty()).then(|| self.prepare(reader, answered));
+        Ok((work, answered))
     }
 
     /// What another fetcher saw, read as our own answers are: whatever takes long about it. Then [`Handle::hand_in`].

@@ -1,6 +1,7 @@
 //! Work for other fetchers: what they are given, and what they bring back.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -37,7 +38,7 @@ pub struct WorkWanted {
 }
 
 /// What a fetcher is given.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Grant {
     /// Its number.
     pub id: u64,
@@ -47,13 +48,28 @@ pub struct Grant {
     pub fetches: Vec<Given>,
 }
 
-/// A fetch to make.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A fetch to make, as the crawl gives it.
+#[derive(Clone, Debug)]
 pub struct Given {
     /// To answer with.
     pub lease: LeaseId,
-    /// Not the page itself, but the robots.txt of its host.
-    pub is_robots: bool,
+    /// What it is worth.
+    pub value: f64,
+    /// What its host asks of crawlers, if the fetcher does not know by itself.
+    pub(crate) rules: Option<Arc<HostRules>>,
+}
+
+/// A fetch to make, as a fetcher needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Work {
+    /// To answer with.
+    pub lease: LeaseId,
+    /// What to fetch: the page, or the robots.txt of its host.
+    pub url: String,
+    /// `ETag` of the last answer.
+    pub etag: Option<String>,
+    /// `Last-Modified` of the last answer.
+    pub last_modified: Option<String>,
     /// What it is worth.
     pub value: f64,
 }
@@ -67,11 +83,14 @@ pub struct LeaseId {
     pub place: u32,
     /// The page.
     pub page: PageId,
+    /// Not the page itself, but the robots.txt of its host.
+    pub is_robots: bool,
 }
 
 impl fmt::Display for LeaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.grant, self.place, self.page.0)
+        let robots = if self.is_robots { "r" } else { "" };
+        write!(f, "{}.{}.{}{robots}", self.grant, self.place, self.page.0)
     }
 }
 
@@ -79,12 +98,14 @@ impl std::str::FromStr for LeaseId {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut parts = text.split('.');
+        let (numbers, is_robots) = text.strip_suffix('r').map_or((text, false), |numbers| (numbers, true));
+        let mut parts = numbers.split('.');
         let mut next = || parts.next().ok_or(());
         let lease = Self {
             grant: next()?.parse().map_err(drop)?,
             place: next()?.parse().map_err(drop)?,
             page: PageId(next()?.parse().map_err(drop)?),
+            is_robots,
         };
         // One spelling each.
         (lease.to_string() == text).then_some(lease).ok_or(())
@@ -96,8 +117,6 @@ impl std::str::FromStr for LeaseId {
 pub struct Brought {
     /// For which fetch.
     pub lease: LeaseId,
-    /// Whether it was the robots.txt.
-    pub is_robots: bool,
     /// How long the host took to answer, and the whole.
     pub response: Option<Span>,
     /// The whole time that it took.
@@ -188,6 +207,45 @@ pub(crate) struct Looked {
     pub(crate) seen: Seen,
 }
 
+/// What a fetcher needs to know to make the fetches of a grant; and what is answered for it, since no fetch is made: robots.txt forbids it.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(crate) fn resolve(
+    reader: &Reader,
+    grant: &Grant,
+) -> Result<(Vec<Work>, Vec<Brought>), refrain_store::StoreError> {
+    let pages: Vec<PageId> = grant.fetches.iter().map(|given| given.lease.page).collect();
+    let (mut work, mut answered) = (Vec::with_capacity(pages.len()), Vec::new());
+    for (given, page) in grant.fetches.iter().zip(reader.to_fetch(&pages)?) {
+        let lease = given.lease;
+        let mut answer =
+            |saw| answered.push(Brought { lease, response: None, took: Span::ZERO, bytes: 0, saw });
+        let Some(page) = page else {
+            answer(Saw::GivenBack);
+            continue;
+        };
+        if lease.is_robots || given.rules.is_some() {
+            let Ok(url) = PageUrl::parse(&page.url) else {
+                answer(Saw::Nothing("its address cannot be crawled".to_owned()));
+                continue;
+            };
+            if lease.is_robots {
+                let url = url.robots().as_str().to_owned();
+                work.push(Work { lease, url, etag: None, last_modified: None, value: given.value });
+                continue;
+            }
+            if given.rules.as_ref().is_some_and(|rules| !rules.allow(url.path_and_query())) {
+                answer(Saw::Disallowed);
+                continue;
+            }
+        }
+        let (etag, last_modified) = (page.etag, page.last_modified);
+        work.push(Work { lease, url: page.url, etag, last_modified, value: given.value });
+    }
+    Ok((work, answered))
+}
+
 /// Reads what was brought.
 pub(crate) fn prepare(kit: &Kit, reader: &Reader, brought: Brought) -> Prepared {
     let lease = brought.lease;
@@ -196,7 +254,7 @@ pub(crate) fn prepare(kit: &Kit, reader: &Reader, brought: Brought) -> Prepared 
 }
 
 fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
-    let Brought { lease, is_robots, response, took, bytes, saw } = brought;
+    let Brought { lease, response, took, bytes, saw } = brought;
     if matches!(saw, Saw::GivenBack) {
         return Ok(Done::GivenBack);
     }
@@ -205,7 +263,7 @@ fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
     let memo = Memo::of(record, reader).map_err(|why| why.to_string())?;
     let mut memo = memo.ok_or_else(|| "its address cannot be crawled".to_owned())?;
     let time = kit.clock.now();
-    if is_robots {
+    if lease.is_robots {
         return Ok(ruled(kit, &memo.url, time, response, saw));
     }
     let status = match &saw {
@@ -220,22 +278,20 @@ fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
     let seen = match saw {
         Saw::Answer { status, headers, body, .. } => {
             let answer = answer(status, headers, body, response, took);
-            match judged(&answer, time) {
-                Some(seen) => seen,
-                None => match read::read(kit, &mut memo, &answered, &answer, time, (false, false)) {
+            judged(&answer, time).unwrap_or_else(|| {
+                match read::read(kit, &mut memo, &answered, &answer, time, (false, false)) {
                     Ok(read) => Seen::Read(Box::new(read)),
                     Err(why) => Seen::Failed(why),
-                },
-            }
+                }
+            })
         }
         Saw::Told { status, headers, changed, digest, title, .. } => {
             let answer = answer(status, headers, Bytes::new(), response, took);
-            match judged(&answer, time) {
-                Some(seen) => seen,
-                None => {
-                    let told = read::Told { changed, digest, title };
-                    Seen::Read(Box::new(Read::told(&mut memo, &answered, &answer, time, told)?))
-                }
+            if let Some(seen) = judged(&answer, time) {
+                seen
+            } else {
+                let told = read::Told { changed, digest, title };
+                Seen::Read(Box::new(Read::told(&mut memo, &answered, &answer, time, told)?))
             }
         }
         Saw::Nothing(why) => Seen::Unreachable(why),
@@ -302,10 +358,13 @@ mod tests {
 
     #[test]
     fn leases_have_one_spelling() {
-        let lease = LeaseId { grant: 12, place: 3, page: PageId(45) };
+        let lease = LeaseId { grant: 12, place: 3, page: PageId(45), is_robots: false };
         assert_eq!(lease.to_string(), "12.3.45");
         assert_eq!("12.3.45".parse(), Ok(lease));
-        for wrong in ["", "12.3", "12.3.45.6", "+12.3.45", "012.3.45", "12.3.x", "-1.3.45", "12.3.45 "] {
+        assert_eq!("12.3.45r".parse(), Ok(LeaseId { is_robots: true, ..lease }));
+        for wrong in
+            ["", "12.3", "12.3.45.6", "+12.3.45", "012.3.45", "12.3.x", "-1.3.45", "12.3.45 ", "12.3.45rr"]
+        {
             assert_eq!(wrong.parse::<LeaseId>(), Err(()), "{wrong}");
         }
     }

@@ -36,6 +36,8 @@ pub(crate) fn apply(
     announced::voices(connection, &batch.voices)?;
     announced::hubs(connection, batch)?;
     others::leases(connection, batch, &mut done)?;
+    others::grants(connection, batch)?;
+    others::reads(connection, &batch.reads)?;
     others::delivered(connection, &batch.delivered)?;
     others::meta(connection, &batch.meta)?;
     pages::remove(connection, &batch.removals, &mut done)?;

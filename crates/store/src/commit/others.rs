@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::batch::{Batch, Committed};
-use crate::facts::Seq;
+use crate::facts::{Leased, ReadsFacts, Seq};
 use crate::millis;
 
 pub(super) fn leases(connection: &Connection, batch: &Batch, done: &mut Committed) -> rusqlite::Result<()> {
@@ -20,6 +20,39 @@ pub(super) fn leases(connection: &Connection, batch: &Batch, done: &mut Committe
     for page in &batch.released {
         // A lease that is not there has been released.
         release.execute((page.0,))?;
+    }
+    Ok(())
+}
+
+pub(super) fn grants(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
+    let mut write = connection
+        .prepare_cached("INSERT OR REPLACE INTO grants (id, until, key, pages) VALUES (?1, ?2, ?3, ?4)")?;
+    for grant in &batch.grants {
+        let pages: Vec<u8> = grant.pages.iter().flat_map(|page| number(*page).to_le_bytes()).collect();
+        write.execute((grant.id.cast_signed(), millis::deadline(grant.until), &grant.key, pages))?;
+    }
+    let mut remove = connection.prepare_cached("DELETE FROM grants WHERE id = ?1")?;
+    for id in &batch.settled {
+        remove.execute((id.cast_signed(),))?;
+    }
+    Ok(())
+}
+
+fn number(leased: Leased) -> i64 {
+    match leased {
+        Leased::Answered => 0,
+        Leased::Page(page) => page.0,
+        Leased::Robots(page) => -page.0,
+    }
+}
+
+pub(super) fn reads(connection: &Connection, reads: &[ReadsFacts]) -> rusqlite::Result<()> {
+    let mut write = connection.prepare_cached(
+        "INSERT OR REPLACE INTO reads (page, count, time) SELECT id, ?2, ?3 FROM pages WHERE id = ?1",
+    )?;
+    for read in reads {
+        // A page that is gone is not read any more.
+        write.execute((read.page.0, read.count, millis::happened(read.time)))?;
     }
     Ok(())
 }

@@ -8,15 +8,16 @@ use crate::millis;
 
 pub(super) fn update_hosts(connection: &Connection, hosts: &[HostUpdate]) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached(
-        "INSERT INTO hosts (name, gap, back_off_until, failures) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (name) DO UPDATE SET gap = ?2, back_off_until = ?3, failures = ?4",
+        "INSERT INTO hosts (name, gap, back_off_until, failures, wanted_gap, paused) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (name) DO UPDATE SET gap = ?2, back_off_until = ?3, failures = ?4, wanted_gap = ?5, paused = ?6",
     )?;
     let mut robots = connection.prepare_cached(
         "UPDATE hosts SET robots = ?2, robots_fetched = ?3, robots_status = ?4 WHERE name = ?1",
     )?;
     for host in hosts {
         let until = host.back_off_until.map(millis::deadline);
-        write.execute((&host.name, host.gap.map(millis::at_least), until, host.failures))?;
+        let (gap, wanted) = (host.gap.map(millis::at_least), host.wanted_gap.map(millis::at_least));
+        write.execute((&host.name, gap, until, host.failures, wanted, host.paused))?;
         if let Some(news) = &host.robots {
             robots.execute((&host.name, &news.text, millis::happened(news.fetched), news.status))?;
         }

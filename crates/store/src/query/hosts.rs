@@ -25,9 +25,14 @@ pub struct HostRow {
     pub failures: u32,
     /// Its robots.txt, if it was ever asked for.
     pub robots: Option<Robots>,
+    /// The gap that somebody wants.
+    pub wanted_gap: Option<Span>,
+    /// Whether it is left alone until somebody says otherwise.
+    pub paused: bool,
 }
 
-const COLUMNS: &str = "id, name, gap, back_off_until, failures, robots, robots_fetched, robots_status";
+const COLUMNS: &str =
+    "id, name, gap, back_off_until, failures, robots, robots_fetched, robots_status, wanted_gap, paused";
 
 impl Reader {
     /// Every host, in the order of their numbers, for as long as `each` wants more.
@@ -71,5 +76,7 @@ fn host(row: &Row<'_>) -> rusqlite::Result<HostRow> {
         back_off_until: text::moment(row, 3)?,
         failures: row.get(4)?,
         robots,
+        wanted_gap: text::span(row, 8)?,
+        paused: row.get(9)?,
     })
 }

@@ -8,6 +8,7 @@ mod pages;
 mod status;
 mod text;
 mod versions;
+mod work;
 
 pub use announced::HubRow;
 pub use feed::Change;
@@ -17,3 +18,4 @@ pub use pages::{Filter, Order, PageRecord, PageRow};
 pub use status::Status;
 pub use versions::Version;
 pub(crate) use versions::{read_at, spot};
+pub use work::ToFetch;

@@ -106,7 +106,9 @@ fn an_older_directory_is_brought_up_to_date() {
     let path = directory.path().join("refrain.db");
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
-        "DROP TABLE voices; DROP TABLE hubs; DROP TABLE announced; DROP INDEX signals_open;
+        "DROP TABLE grants; DROP TABLE reads; DROP INDEX pages_by_host;
+         ALTER TABLE hosts DROP COLUMN wanted_gap; ALTER TABLE hosts DROP COLUMN paused;
+         DROP TABLE voices; DROP TABLE hubs; DROP TABLE announced; DROP INDEX signals_open;
          ALTER TABLE signals DROP COLUMN said; ALTER TABLE signals DROP COLUMN worth;
          ALTER TABLE signals DROP COLUMN came_true;
          ALTER TABLE pages DROP COLUMN role; ALTER TABLE pages DROP COLUMN hub;

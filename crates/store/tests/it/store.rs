@@ -6,8 +6,8 @@ use crate::support::*;
 use refrain_core::time::{Span, Time};
 use refrain_store::warc::Kind;
 use refrain_store::{
-    Batch, Digest, Edit, Filter, HostUpdate, Known, Lease, Look, NewPage, Options, Order, Outcome, PageId,
-    PageState, PastLooks, Reader, Robots, Seq, Signal, Store, StoreError,
+    Batch, Digest, Edit, Filter, GrantFacts, HostUpdate, Known, Lease, Leased, Look, NewPage, Options, Order,
+    Outcome, PageId, PageState, PastLooks, Reader, ReadsFacts, Robots, Seq, Signal, Store, StoreError,
 };
 
 #[test]
@@ -161,8 +161,20 @@ fn cursors_leases_signals_and_the_rest_survive() {
         back_off_until: Some(Time::from_nanos(1)),
         failures: 2,
         robots: Some(robots.clone()),
+        wanted_gap: Some(Span::from_whole_secs(7)),
+        paused: true,
+    };
+    let reads = ReadsFacts { page: pages[1], count: 2.5, time: at(3) };
+    let grant = |id, key: Option<&str>| GrantFacts {
+        id,
+        until: at(9),
+        key: key.map(str::to_owned),
+        pages: vec![Leased::Page(pages[0]), Leased::Answered, Leased::Robots(pages[2])],
     };
     let batch = Batch {
+        grants: vec![grant(4, None), grant(7, Some("mine")), grant(9, None)],
+        settled: vec![9],
+        reads: vec![reads, ReadsFacts { page: PageId(99), ..reads }],
         hosts: vec![host.clone()],
         signals: vec![Signal::new(pages[0], "websub", at(4))],
         leases: vec![lease(pages[0], u64::MAX), lease(pages[1], 2)],
@@ -178,6 +190,21 @@ fn cursors_leases_signals_and_the_rest_survive() {
     let reader = store.read();
     assert_eq!(reader.delivered("hook").unwrap(), Seq(5), "a cursor does not go back");
     assert_eq!(reader.delivered("nobody").unwrap(), Seq(0));
+    assert_eq!(reader.grants().unwrap(), [grant(4, None), grant(7, Some("mine"))]);
+    assert_eq!(reader.last_grant().unwrap(), 9, "numbers are never used twice");
+    let mut read = Vec::new();
+    reader
+        .reads(|facts| {
+            read.push(facts);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(read, [reads]);
+    let host = reader.host("https://example.org").unwrap().unwrap();
+    assert_eq!((host.wanted_gap, host.paused), (Some(Span::from_whole_secs(7)), true));
+    let to_fetch = reader.to_fetch(&[pages[2], PageId(99), pages[0]]).unwrap();
+    let urls: Vec<_> = to_fetch.iter().map(|page| page.as_ref().map(|page| page.url.as_str())).collect();
+    assert_eq!(urls, [Some(url(2).as_str()), None, Some(url(0).as_str())]);
     let leases = reader.leases().unwrap();
     assert_eq!(leases.len(), 1);
     assert_eq!((leases[0].page, leases[0].order), (pages[0], u64::MAX));
@@ -344,6 +371,8 @@ fn hosts_are_found_by_what_people_call_them() {
         back_off_until: None,
         failures: 0,
         robots: None,
+        wanted_gap: None,
+        paused: false,
     };
     let names =
         ["https://a.org", "http://a.org", "http://a.org:8080", "https://a.organic", "https://b.a.org"];

@@ -1,0 +1,247 @@
+//! What others ask of a crawl that runs.
+
+use refrain_core::frontier::{Budget, BudgetError, FrontierError, Manners};
+use refrain_core::time::{Span, Time};
+use refrain_fetch::announce::when::When;
+use refrain_fetch::url::PageUrl;
+use refrain_store::PageId;
+use tokio::sync::oneshot;
+
+use super::Crawl;
+use crate::CrawlError;
+use crate::handle::{Ask, BudgetNow, Heard, HostEdit, HostNow, PageNow, Said, Sample};
+use crate::index::Place;
+use crate::kinds::Kind;
+use crate::seeds::new_page;
+use crate::sources::{Announced, News};
+use crate::spending;
+
+/// A ping is not worth a visit if fewer of them than this were true, by so many visits.
+const LEAST_PRECISION: f64 = 0.1;
+
+impl Crawl {
+    /// Answers, or sees to it that somebody does when what is asked for is on the disk.
+    pub(super) fn asked(&mut self, now: Time, ask: Ask) -> Result<(), CrawlError> {
+        match ask {
+            Ask::Add { pages, found, reply } => self.add_pages(now, &pages, found, reply)?,
+            Ask::Edit { edits, reply } => self.edit_pages(now, edits, reply)?,
+            Ask::Remove { pages, reply } => self.remove_pages(now, &pages, reply)?,
+            Ask::Hurry { pages, reply } => tell(reply, self.hurry_pages(now, pages)?),
+            Ask::Hosts { names, reply } => {
+                tell(reply, names.iter().map(|name| self.host_now(now, name)).collect());
+            }
+            Ask::SetHost { name, edit, reply } => {
+                let host = self.set_host(now, &name, edit)?;
+                self.journal.when_written(now, move |_| tell(reply, host));
+            }
+            Ask::Budget { reply } => tell(reply, self.budget_now()),
+            Ask::SetBudget { budget, reply } => match self.set_budget(now, budget)? {
+                Ok(()) => {
+                    let budget = self.budget_now();
+                    self.journal.when_written(now, move |_| tell(reply, Ok(budget)));
+                }
+                Err(why) => tell(reply, Err(why)),
+            },
+            Ask::Explain { pages, reply } => {
+                let pages: Result<_, _> = pages.iter().map(|page| self.page_now(now, *page)).collect();
+                tell(reply, pages?);
+            }
+            Ask::Sample { most, reply } => tell(reply, self.sample(most)),
+            Ask::Signals { kind, said, reply } => {
+                let heard: Result<Vec<Heard>, _> =
+                    said.iter().map(|said| self.told_of(now, kind, said)).collect();
+                let heard = heard?;
+                self.journal.when_written(now, move |_| tell(reply, heard));
+            }
+            Ask::Distributed { page, url, announced, reply } => {
+                let news = self.take_feed(now, page, &url, *announced)?;
+                self.journal.when_written(now, move |_| tell(reply, news));
+            }
+            Ask::Reads { reads, reply } => {
+                let missing = self.take_reads(now, &reads)?;
+                tell(reply, missing);
+            }
+            Ask::Next { wanted, reply } => self.seek(now, wanted, reply),
+            Ask::Results { results, reply } => self.take_results(now, results, reply)?,
+            Ask::Keep { meta, reply } => {
+                self.journal.keep(now, meta);
+                self.journal.when_written(now, move |_| tell(reply, ()));
+            }
+        }
+        Ok(())
+    }
+
+    fn host_now(&self, now: Time, name: &str) -> Option<HostNow> {
+        let entry = self.scheduler.hosts.get(name)?;
+        let state = self.scheduler.frontier.host_state(entry.id).ok()?;
+        let slow = Span::from_secs(f64::from(state.manners.patience * state.response));
+        Some(HostNow {
+            name: name.to_owned(),
+            gap: state.manners.gap.max(slow),
+            gap_wanted: entry.wanted_gap,
+            response: (state.response > 0.0).then(|| Span::from_secs(f64::from(state.response))),
+            in_flight: state.in_flight,
+            back_off: entry.back_off.filter(|until| *until > now),
+            paused: entry.paused,
+            failures: entry.failures,
+            pages: self.scheduler.pages_of(name),
+        })
+    }
+
+    fn set_host(&mut self, now: Time, name: &str, edit: HostEdit) -> Result<Option<HostNow>, CrawlError> {
+        let manners = self.scheduler.manners;
+        let Some(entry) = self.scheduler.hosts.get_mut(name) else { return Ok(None) };
+        if let Some(gap) = edit.gap {
+            entry.wanted_gap = gap;
+        }
+        if let Some(until) = edit.back_off {
+            entry.back_off = Some(until).filter(|until| *until > now);
+            // Who is asked to come back at once is not held responsible for what was before.
+            entry.failures = if entry.back_off.is_none() { 0 } else { entry.failures };
+        }
+        entry.paused = edit.paused.unwrap_or(entry.paused);
+        let (id, gap, until) = (entry.id, entry.gap(manners.gap), entry.left_alone());
+        self.scheduler.frontier.set_manners(now, id, Manners { gap, ..manners })?;
+        self.scheduler.frontier.back_off(now, id, until)?;
+        self.write_host(now, name, None);
+        Ok(self.host_now(now, name))
+    }
+
+    fn budget_now(&self) -> BudgetNow {
+        BudgetNow {
+            budget: self.scheduler.frontier.budget(),
+            price: self.scheduler.frontier.mean_price(),
+            freshness: self.pulses.last(),
+        }
+    }
+
+    fn set_budget(&mut self, now: Time, budget: Budget) -> Result<Result<(), BudgetError>, CrawlError> {
+        match self.scheduler.frontier.set_budget(now, budget) {
+            Ok(()) => {}
+            Err(FrontierError::Budget(why)) => return Ok(Err(why)),
+            Err(why) => return Err(why.into()),
+        }
+        self.scheduler.rate = budget.rate();
+        self.standing.rate = budget.rate();
+        self.journal.keep(now, vec![spending::kept(&self.settings, budget)]);
+        Ok(Ok(()))
+    }
+
+    fn page_now(&mut self, now: Time, stored: PageId) -> Result<Option<PageNow>, CrawlError> {
+        let Some(id) = self.scheduler.pages.scheduled(stored) else { return Ok(None) };
+        let frontier = &mut self.scheduler.frontier;
+        let explained = frontier.explain(now, id)?;
+        let page = explained.page.inner();
+        let changes = page.change_rate();
+        let elapsed = explained.since.elapsed(now).as_secs();
+        let survival = page
+            .log_fresh(elapsed, explained.since.signals())
+            .or_else(|| changes.map(|rate| rate.log_survival(elapsed)));
+        Ok(Some(PageNow {
+            changes,
+            stale: survival.filter(|_| !explained.is_new).map(|survival| -survival.exp_m1()),
+            value: explained.value,
+            price: explained.price,
+            importance: f64::from(page.importance()),
+            signals: explained.since.signals(),
+            due: explained.due,
+            waits_for: explained.waits_for,
+            is_hub: frontier.hub(id)?.is_some(),
+        }))
+    }
+
+    fn sample(&self, most: usize) -> Sample {
+        let slots = self.scheduler.pages.slots();
+        let stride = slots.div_ceil(most.max(1)).max(1);
+        let mut sample = Sample { pages: Vec::new(), of: self.scheduler.frontier.len() };
+        for slot in (0..slots).step_by(stride) {
+            let page = self.scheduler.pages.at(slot).and_then(|page| self.scheduler.frontier.page(page).ok());
+            let Some((page, _)) = page else { continue };
+            let importance = f64::from(page.inner().importance());
+            if let Some(rate) = page.inner().change_rate().filter(|_| importance > 0.0) {
+                sample.pages.push((rate.mean(), importance));
+            }
+        }
+        sample
+    }
+
+    /// Somebody says that a page changed.
+    fn told_of(&mut self, now: Time, kind: Kind, said: &Said) -> Result<Heard, CrawlError> {
+        let index = &self.scheduler.pages.index;
+        let page = match index.page(said.url.as_str()) {
+            Place::Page(page) => page,
+            // It will be fetched anyway.
+            Place::OnItsWay => return Ok(Heard::Known),
+            Place::Unknown if !said.adds || index.len() >= self.settings.most_pages => {
+                return Ok(Heard::Stranger);
+            }
+            Place::Unknown => {
+                return Ok(match new_page(&said.url, 1.0, None, now, kind.as_str()) {
+                    Ok(page) => {
+                        index.know(said.url.as_str());
+                        self.journal.page(now, page);
+                        Heard::Added
+                    }
+                    Err(_) => Heard::Stranger,
+                });
+            }
+        };
+        let when = said.changed.unwrap_or(now).min(now);
+        let before = index.said(page, kind);
+        if before.is_some_and(|before| when <= before) {
+            return Ok(Heard::Known);
+        }
+        let news = News { page, said: When::exactly(when), first: before.is_none(), elsewhere: None };
+        let is_news = self.hear(now, kind, &news, 1.0)?.news > 0.0;
+        if is_news && kind == Kind::Ping {
+            self.heed_ping(now, page)?;
+        }
+        Ok(if is_news { Heard::News } else { Heard::Known })
+    }
+
+    /// A sitemap or a feed matters for what it shows, not for itself: it is visited if such words were true often enough.
+    fn heed_ping(&mut self, now: Time, stored: PageId) -> Result<(), CrawlError> {
+        let Some(page) = self.scheduler.pages.scheduled(stored) else { return Ok(()) };
+        let host = self.scheduler.frontier.host_of(page)?;
+        if self.scheduler.listening.precision(host, Kind::Ping) >= LEAST_PRECISION {
+            self.hurry_pages(now, vec![stored])?;
+        }
+        Ok(())
+    }
+
+    fn take_feed(
+        &mut self,
+        now: Time,
+        page: PageId,
+        url: &PageUrl,
+        announced: Announced,
+    ) -> Result<u64, CrawlError> {
+        let memo = match self.journal.memo(page) {
+            Some(memo) => Some(memo),
+            None => self.memo(page)?,
+        };
+        let Some(memo) = memo.filter(|memo| memo.url.as_str() == url.as_str()) else { return Ok(0) };
+        let yields = self.announced(now, page, &memo, announced)?;
+        Ok(yields.news as u64)
+    }
+
+    /// Pages that people read. Those that are not crawled.
+    fn take_reads(&mut self, now: Time, reads: &[(PageId, f64)]) -> Result<Vec<PageId>, CrawlError> {
+        let mut missing = Vec::new();
+        for (page, times) in reads {
+            let is_there =
+                self.scheduler.pages.scheduled(*page).is_some() || self.reader.page_by_id(*page)?.is_some();
+            if is_there && times.is_finite() && *times > 0.0 {
+                self.reads.add(*page, *times, now);
+            } else {
+                missing.push(*page);
+            }
+        }
+        Ok(missing)
+    }
+}
+
+/// Whoever asked may be gone: that is no matter.
+pub(super) fn tell<T>(reply: oneshot::Sender<T>, answer: T) {
+    let _ = reply.send(answer);
+}

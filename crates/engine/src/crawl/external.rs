@@ -1,0 +1,350 @@
+//! Work for other fetchers. A grant is on the disk before it is given, so that a host's place is taken for as long as somebody may be asking it,
+//! whatever happens to this process; what comes back is taken in as visits of our own are.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+use refrain_core::frontier::{self, Order, OrderId};
+use refrain_core::time::{Span, Time};
+use refrain_store::{GrantFacts, Leased, PageId, Reader};
+use tokio::sync::oneshot;
+
+use super::Crawl;
+use super::asked::tell;
+use crate::CrawlError;
+use crate::handle::{
+    Done, Given, Grant, LONGEST_LEASE, LeaseId, Looked, MOST_AT_A_TIME, Prepared, Receipt, WorkWanted,
+};
+use crate::restore::Scheduler;
+use crate::rules::Verdict;
+use crate::visit::{Seen, Visited};
+
+/// The work of other fetchers.
+#[derive(Default)]
+pub(super) struct External {
+    open: HashMap<u64, Open>,
+    /// Grants by what their fetchers call them.
+    keys: HashMap<String, u64>,
+    /// The last number that was used.
+    last: u64,
+    due: BinaryHeap<Reverse<(Time, u64)>>,
+    seekers: VecDeque<Seeker>,
+    /// Grants that were over when the crawl began.
+    stale: Vec<u64>,
+}
+
+/// A grant that was not answered in full.
+struct Open {
+    until: Time,
+    key: Option<String>,
+    fetches: Vec<Fetch>,
+    left: usize,
+}
+
+struct Fetch {
+    lease: LeaseId,
+    /// `None` once it is answered.
+    order: Option<OrderId>,
+    value: f64,
+}
+
+/// A fetcher that waits for work.
+struct Seeker {
+    wanted: WorkWanted,
+    until: Time,
+    reply: oneshot::Sender<Grant>,
+}
+
+impl Open {
+    fn facts(&self, id: u64) -> GrantFacts {
+        let leased = |fetch: &Fetch| match (fetch.order, fetch.lease.is_robots) {
+            (None, _) => Leased::Answered,
+            (Some(_), false) => Leased::Page(fetch.lease.page),
+            (Some(_), true) => Leased::Robots(fetch.lease.page),
+        };
+        let (until, key) = (self.until, self.key.clone());
+        GrantFacts { id, until, key, pages: self.fetches.iter().map(leased).collect() }
+    }
+}
+
+impl External {
+    /// What fetchers were given before the process was started anew: they are still at it.
+    pub(super) fn restore(reader: &Reader, scheduler: &mut Scheduler, now: Time) -> Result<Self, CrawlError> {
+        let mut external = Self { last: reader.last_grant()?, ..Self::default() };
+        for GrantFacts { id, until, key, pages } in reader.grants()? {
+            if until <= now {
+                external.stale.push(id);
+                continue;
+            }
+            let mut fetches = Vec::with_capacity(pages.len());
+            for (place, leased) in pages.into_iter().enumerate() {
+                let (page, is_robots) = match leased {
+                    Leased::Answered => (PageId(0), false),
+                    Leased::Page(page) => (page, false),
+                    Leased::Robots(page) => (page, true),
+                };
+                let order = match scheduler.pages.scheduled(page) {
+                    Some(page) => Some(scheduler.frontier.resume(now, page)?.id),
+                    None => None,
+                };
+                let lease = LeaseId { grant: id, place: place as u32, page, is_robots };
+                fetches.push(Fetch { lease, order, value: 0.0 });
+            }
+            external.add(id, Open { until, key, left: 0, fetches });
+        }
+        Ok(external)
+    }
+
+    fn add(&mut self, id: u64, mut open: Open) {
+        open.left = open.fetches.iter().filter(|fetch| fetch.order.is_some()).count();
+        if let Some(key) = &open.key {
+            self.keys.insert(key.clone(), id);
+        }
+        self.due.push(Reverse((open.until, id)));
+        self.open.insert(id, open);
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Open> {
+        let open = self.open.remove(&id)?;
+        if let Some(key) = &open.key
+            && self.keys.get(key) == Some(&id)
+        {
+            self.keys.remove(key);
+        }
+        Some(open)
+    }
+
+    /// Nobody gets any more work.
+    pub(super) fn close(&mut self) {
+        self.seekers.clear();
+    }
+
+    /// Whether somebody waits for work.
+    pub(super) fn waits(&self) -> bool {
+        !self.seekers.is_empty()
+    }
+
+    /// Fetches that others were given and have not answered.
+    pub(super) fn under_way(&self) -> usize {
+        self.open.values().map(|open| open.left).sum()
+    }
+}
+
+impl Crawl {
+    /// A fetcher wants work.
+    pub(super) fn seek(&mut self, now: Time, wanted: WorkWanted, reply: oneshot::Sender<Grant>) {
+        // Who got no answer asks again with the same words, and gets the same.
+        if let Some(open) = wanted.key.as_ref().and_then(|key| self.external.keys.get(key))
+            && let Some(grant) = self.again_given(*open)
+        {
+            self.journal.when_written(now, move |_| tell(reply, grant));
+            return;
+        }
+        let until = now + wanted.wait;
+        self.external.seekers.push_back(Seeker { wanted, until, reply });
+    }
+
+    fn again_given(&self, id: u64) -> Option<Grant> {
+        let open = self.external.open.get(&id)?;
+        let mut fetches = Vec::new();
+        for fetch in open.fetches.iter().filter(|fetch| fetch.order.is_some()) {
+            fetches.push(Given { lease: fetch.lease, value: fetch.value, rules: None });
+        }
+        Some(Grant { id, until: open.until, fetches })
+    }
+
+    /// Gives work to those who wait for it, and takes back what was not answered in time; says when to look again.
+    pub(super) fn serve_fetchers(&mut self, now: Time) -> Result<Time, CrawlError> {
+        for id in std::mem::take(&mut self.external.stale) {
+            self.journal.settle(now, id);
+        }
+        while let Some(Reverse((until, id))) = self.external.due.peek().copied() {
+            if until > now {
+                break;
+            }
+            self.external.due.pop();
+            self.give_up(now, id)?;
+        }
+        for _ in 0..self.external.seekers.len() {
+            let Some(seeker) = self.external.seekers.pop_front() else { break };
+            if seeker.reply.is_closed() {
+                continue;
+            }
+            let orders = self.orders_for(now, seeker.wanted.most)?;
+            if !orders.is_empty() {
+                self.give(now, seeker, &orders);
+            } else if seeker.until <= now {
+                tell(seeker.reply, Grant::default());
+            } else {
+                self.external.seekers.push_back(seeker);
+            }
+        }
+        let waits = self.external.seekers.iter().map(|seeker| seeker.until);
+        let due = self.external.due.peek().map(|Reverse((until, _))| *until);
+        Ok(waits.chain(due).min().unwrap_or(Time::MAX))
+    }
+
+    fn orders_for(&mut self, now: Time, most: usize) -> Result<Vec<Order>, CrawlError> {
+        let mut orders = Vec::new();
+        while orders.len() < most.min(MOST_AT_A_TIME) && !self.journal.is_full() {
+            let Some(order) = self.scheduler.frontier.poll(now)? else { break };
+            self.summary.requests += 1;
+            if !self.scheduler.frontier.is_new(order.page)? {
+                self.standing.paid(order.value);
+            }
+            orders.push(order);
+        }
+        Ok(orders)
+    }
+
+    fn give(&mut self, now: Time, seeker: Seeker, orders: &[Order]) {
+        let Seeker { wanted, reply, .. } = seeker;
+        self.external.last += 1;
+        let (id, until) = (self.external.last, now + wanted.lease.min(LONGEST_LEASE));
+        let mut grant = Grant { id, until, fetches: Vec::with_capacity(orders.len()) };
+        let mut fetches = Vec::with_capacity(orders.len());
+        for order in orders {
+            let Some(page) = self.scheduler.pages.stored(order.page) else { continue };
+            let rules = self.scheduler.hosts.with_id(order.host).and_then(|(_, host)| host.rules.clone());
+            let rules = rules.filter(|rules| rules.hold(now, self.settings.robots_for));
+            let is_robots = !wanted.knows_robots && rules.is_none();
+            let lease = LeaseId { grant: id, place: fetches.len() as u32, page, is_robots };
+            let rules = rules.filter(|_| !wanted.knows_robots);
+            grant.fetches.push(Given { lease, value: order.value, rules });
+            fetches.push(Fetch { lease, order: Some(order.id), value: order.value });
+        }
+        let open = Open { until, key: wanted.key, fetches, left: 0 };
+        self.journal.grant(now, open.facts(id));
+        self.external.add(id, open);
+        self.summary.given += grant.fetches.len() as u64;
+        // If whoever asked is gone, the leases end by themselves.
+        self.journal.when_written(now, move |_| tell(reply, grant));
+    }
+
+    /// What was not answered in time is somebody else's.
+    fn give_up(&mut self, now: Time, id: u64) -> Result<(), CrawlError> {
+        let Some(open) = self.external.remove(id) else { return Ok(()) };
+        for fetch in open.fetches {
+            if let Some(order) = fetch.order {
+                self.summary.given_up += 1;
+                self.return_order(now, order, None)?;
+            }
+        }
+        self.journal.settle(now, id);
+        Ok(())
+    }
+
+    /// Nobody looked at the page: it is due again.
+    fn return_order(&mut self, now: Time, order: OrderId, response: Option<Span>) -> Result<(), CrawlError> {
+        let outcome = frontier::Outcome::Failed { retry_after: Span::ZERO };
+        match self.scheduler.frontier.answer(now, order, outcome, response) {
+            Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => Ok(()),
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// What other fetchers saw.
+    pub(super) fn take_results(
+        &mut self,
+        now: Time,
+        results: Vec<Prepared>,
+        reply: oneshot::Sender<Vec<Receipt>>,
+    ) -> Result<(), CrawlError> {
+        let mut receipts = Vec::with_capacity(results.len());
+        let mut touched: Vec<u64> = Vec::new();
+        for Prepared { lease, done } in results {
+            let receipt = self.take_result(now, lease, done)?;
+            if receipt == Receipt::Taken && !touched.contains(&lease.grant) {
+                touched.push(lease.grant);
+            }
+            receipts.push(receipt);
+        }
+        for id in touched {
+            match self.external.open.get(&id) {
+                Some(open) if open.left > 0 => self.journal.grant(now, open.facts(id)),
+                _ => {
+                    self.external.remove(id);
+                    self.journal.settle(now, id);
+                }
+            }
+        }
+        self.journal.when_written(now, move |_| tell(reply, receipts));
+        Ok(())
+    }
+
+    fn take_result(&mut self, now: Time, lease: LeaseId, done: Done) -> Result<Receipt, CrawlError> {
+        let Some(open) = self.external.open.get_mut(&lease.grant) else {
+            let was = (1..=self.external.last).contains(&lease.grant);
+            return Ok(if was { Receipt::Over } else { Receipt::Unknown });
+        };
+        let Some(fetch) = open.fetches.get_mut(lease.place as usize) else { return Ok(Receipt::Unknown) };
+        if fetch.order.is_none() {
+            return Ok(Receipt::Over);
+        }
+        if fetch.lease != lease {
+            return Ok(Receipt::Unknown);
+        }
+        if let Done::Refused(why) = done {
+            // Whoever made a mistake may mend it.
+            return Ok(Receipt::Refused(why));
+        }
+        let Some(order) = fetch.order.take() else { return Ok(Receipt::Over) };
+        open.left -= 1;
+        self.summary.taken += 1;
+        match done {
+            Done::Looked(looked) => self.take_look(now, lease.page, order, *looked)?,
+            Done::Ruled { host, rules, wait, response } => {
+                let seen = match (&rules.verdict, wait) {
+                    (Verdict::Rules(_), _) => None,
+                    (Verdict::Wait, Some(wait)) => Some(Seen::SlowDown(Some(wait))),
+                    (Verdict::Wait, None) => Some(Seen::NoRules),
+                };
+                self.ruled(now, &host, &std::sync::Arc::new(rules))?;
+                if let Some(seen) = seen {
+                    self.judge_host(now, &host, &seen)?;
+                }
+                self.return_order(now, order, response)?;
+                self.answered(now, &host)?;
+            }
+            Done::GivenBack | Done::Refused(_) => self.return_order(now, order, None)?,
+        }
+        Ok(Receipt::Taken)
+    }
+
+    fn take_look(
+        &mut self,
+        now: Time,
+        stored: PageId,
+        order: OrderId,
+        looked: Looked,
+    ) -> Result<(), CrawlError> {
+        let Looked { host, time, status, bytes, response, took, memo, seen } = looked;
+        let asked = !matches!(seen, Seen::Disallowed);
+        let name = host.clone();
+        match self.scheduler.pages.scheduled(stored) {
+            Some(page) => {
+                let visited = Visited {
+                    number: 0,
+                    order: Some(order),
+                    page,
+                    stored,
+                    host,
+                    time,
+                    status,
+                    bytes,
+                    response,
+                    took,
+                    memo,
+                    seen,
+                };
+                self.take_in(now, visited)?;
+            }
+            // It was paused or removed meanwhile; its host is free again all the same.
+            None => self.return_order(now, order, response)?,
+        }
+        if asked {
+            self.answered(now, &name)?;
+        }
+        Ok(())
+    }
+}

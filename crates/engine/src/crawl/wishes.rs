@@ -1,0 +1,196 @@
+//! What people decide about pages while a crawl runs. They are told once it is on the disk.
+
+use refrain_core::frontier::AgeLimits;
+use refrain_core::time::Time;
+use refrain_store::{Added, Committed, Edit, PageId, PageState};
+use tokio::sync::oneshot;
+
+use super::Crawl;
+use super::asked::tell;
+use crate::CrawlError;
+use crate::index::Place;
+use crate::seeds::{self, Seed};
+
+/// A page that was to be added.
+enum Slot {
+    Known(PageId),
+    /// Its place among the new pages of the batch.
+    New(usize),
+    /// There are as many pages as there may be, or its address is none.
+    Full,
+}
+
+impl Crawl {
+    /// Pages, to be crawled from now on; what is said of those that are known holds from now on.
+    pub(super) fn add_pages(
+        &mut self,
+        now: Time,
+        pages: &[Seed],
+        found: &'static str,
+        reply: oneshot::Sender<Vec<Option<Added>>>,
+    ) -> Result<(), CrawlError> {
+        let mut slots = Vec::with_capacity(pages.len());
+        for seed in pages {
+            slots.push(self.add_page(now, seed, found)?);
+        }
+        self.journal.when_written(now, move |done| {
+            let added = |slot: Slot| match slot {
+                Slot::Known(page) => Some(Added { page, new: false }),
+                Slot::New(place) => done.pages.get(place).copied(),
+                Slot::Full => None,
+            };
+            tell(reply, slots.into_iter().map(added).collect());
+        });
+        Ok(())
+    }
+
+    fn add_page(&mut self, now: Time, seed: &Seed, found: &'static str) -> Result<Slot, CrawlError> {
+        let index = &self.scheduler.pages.index;
+        match index.page(seed.url.as_str()) {
+            Place::Page(page) => {
+                if let Some(edit) = seeds::edit(seed, page) {
+                    self.edit_page(now, edit)?;
+                }
+                return Ok(Slot::Known(page));
+            }
+            Place::Unknown if index.len() >= self.settings.most_pages => return Ok(Slot::Full),
+            Place::Unknown => drop(index.know(seed.url.as_str())),
+            Place::OnItsWay => {}
+        }
+        let (importance, max_age) = (seed.importance.unwrap_or(1.0), seed.max_age);
+        Ok(match seeds::new_page(&seed.url, importance, max_age, now, found) {
+            Ok(page) => Slot::New(self.journal.page(now, page)),
+            Err(_) => Slot::Full,
+        })
+    }
+
+    /// Decisions about pages.
+    pub(super) fn edit_pages(
+        &mut self,
+        now: Time,
+        edits: Vec<Edit>,
+        reply: oneshot::Sender<Vec<PageId>>,
+    ) -> Result<(), CrawlError> {
+        let pages: Vec<PageId> = edits.iter().map(|edit| edit.page).collect();
+        for edit in edits {
+            self.edit_page(now, edit)?;
+        }
+        self.reply_unknown(now, pages, reply);
+        Ok(())
+    }
+
+    /// Tells who is not there, once the rest is written.
+    fn reply_unknown(&mut self, now: Time, pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>>) {
+        self.journal.when_written(now, move |done: &Committed| {
+            tell(reply, pages.into_iter().filter(|page| done.unknown.contains(page)).collect());
+        });
+    }
+
+    fn edit_page(&mut self, now: Time, edit: Edit) -> Result<(), CrawlError> {
+        let stored = edit.page;
+        if let Some(page) = self.scheduler.pages.scheduled(stored) {
+            let frontier = &mut self.scheduler.frontier;
+            if let Some(importance) = edit.importance {
+                self.scheduler.fadings.weigh(stored, importance);
+                frontier.update(now, page, |page| {
+                    // The store refuses what is no importance.
+                    let _ = page.inner_mut().set_importance(importance as f32);
+                })?;
+            }
+            if let Some(max_age) = edit.max_age {
+                let most = max_age.unwrap_or(refrain_core::time::Span::MAX);
+                frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() })?;
+                self.hurried.remove(&stored);
+            }
+        }
+        match edit.state {
+            Some(PageState::Active) => {
+                self.paused.remove(&stored);
+                if self.scheduler.pages.scheduled(stored).is_none() {
+                    self.journal.take_up(stored);
+                }
+            }
+            Some(_) => {
+                self.paused.insert(stored);
+                if let Some(page) = self.scheduler.pages.scheduled(stored) {
+                    self.scheduler.frontier.remove(now, page)?;
+                    self.scheduler.pages.remove(page);
+                }
+            }
+            None => {}
+        }
+        self.journal.edit(now, edit);
+        Ok(())
+    }
+
+    /// Pages to be forgotten, with all that is known of them.
+    pub(super) fn remove_pages(
+        &mut self,
+        now: Time,
+        pages: &[PageId],
+        reply: oneshot::Sender<Vec<PageId>>,
+    ) -> Result<(), CrawlError> {
+        for stored in pages {
+            let Some(record) = self.reader.page_by_id(*stored)? else { continue };
+            if let Some(page) = self.scheduler.pages.scheduled(*stored) {
+                self.scheduler.frontier.remove(now, page)?;
+                self.scheduler.pages.remove(page);
+            }
+            self.scheduler.hubs.remove(*stored);
+            self.scheduler.listening.forget(*stored);
+            self.reads.forget(*stored);
+            self.paused.remove(stored);
+            self.journal.forget(now, *stored, record.url);
+        }
+        // Those that nothing was found of are not there.
+        let missing: Vec<PageId> = {
+            let gone = self.journal.forgets();
+            pages.iter().filter(|page| !gone.contains(page)).copied().collect()
+        };
+        self.journal.when_written(now, move |_| tell(reply, missing));
+        Ok(())
+    }
+
+    /// Pages to be fetched next. Those that cannot be.
+    pub(super) fn hurry_pages(&mut self, now: Time, pages: Vec<PageId>) -> Result<Vec<PageId>, CrawlError> {
+        let mut refused = Vec::new();
+        for stored in pages {
+            if self.scheduler.pages.scheduled(stored).is_none() && !self.paused.contains(&stored) {
+                // It may wait because it failed, or was gone, before the crawl began.
+                self.scheduler.take_up_at(stored, now);
+                self.take_up_again(now)?;
+            }
+            match self.scheduler.pages.scheduled(stored) {
+                Some(page) => {
+                    self.scheduler.frontier.hurry(now, page)?;
+                    self.hurried.insert(stored);
+                }
+                None => refused.push(stored),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// A page that somebody wanted at once was looked at: from now on it is like others.
+    pub(super) fn was_hurried(&mut self, now: Time, stored: PageId) -> Result<(), CrawlError> {
+        if !self.hurried.remove(&stored) {
+            return Ok(());
+        }
+        let Some(page) = self.scheduler.pages.scheduled(stored) else { return Ok(()) };
+        let most = self.reader.page_by_id(stored)?.and_then(|record| record.max_age);
+        let most = most.unwrap_or(refrain_core::time::Span::MAX);
+        self.scheduler.frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() })?;
+        Ok(())
+    }
+
+    /// What people read matters, from time to time.
+    pub(super) fn weigh_reads(&mut self, now: Time) -> Result<(), CrawlError> {
+        let Some(weighed) = self.reads.weigh(now) else { return Ok(()) };
+        for (page, importance) in weighed.importance {
+            self.edit_page(now, Edit { importance: Some(importance), ..Edit::of(page) })?;
+        }
+        self.journal.reads(now, weighed.facts);
+        self.journal.keep(now, weighed.meta);
+        Ok(())
+    }
+}
