@@ -19,12 +19,17 @@ impl Stopwatch {
 
 /// The most memory this process has used so far, in megabytes, where the system tells.
 pub(crate) fn peak_memory_mb() -> Option<u64> {
-    Some(status_kilobytes("VmHWM:")? / 1024)
+    Some(status_kilobytes("self", "VmHWM:")? / 1024)
 }
 
 /// The memory this process uses now, in bytes, where the system tells.
 pub(crate) fn memory_bytes() -> Option<u64> {
-    Some(status_kilobytes("VmRSS:")? * 1024)
+    Some(status_kilobytes("self", "VmRSS:")? * 1024)
+}
+
+/// The memory that another process uses now, in bytes, where the system tells.
+pub(crate) fn memory_of(process: u32) -> Option<u64> {
+    Some(status_kilobytes(&process.to_string(), "VmRSS:")? * 1024)
 }
 
 /// The time that processors have worked for this process so far, where the system tells.
@@ -37,8 +42,8 @@ pub(crate) fn cpu_seconds() -> Option<f64> {
     Some(ticks / 100.0)
 }
 
-fn status_kilobytes(name: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+fn status_kilobytes(process: &str, name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }

@@ -33,12 +33,18 @@ pub(crate) struct Memo {
 impl Memo {
     /// As the store has it; `None` if the address cannot be crawled.
     pub(crate) fn of(record: PageRecord, reader: &Reader) -> Result<Option<Self>, StoreError> {
-        let Ok(url) = PageUrl::parse(&record.url) else { return Ok(None) };
         let version = match &record.digest {
             Some(digest) => reader.version_with(record.id, digest)?,
             None => None,
         };
-        Ok(Some(Self {
+        let version = version.map(|version| (version.url, version.time));
+        Ok(Self::without_version(record).map(|memo| Self { version, ..memo }))
+    }
+
+    /// The same, for those who have no body to keep.
+    pub(crate) fn without_version(record: PageRecord) -> Option<Self> {
+        let url = PageUrl::parse(&record.url).ok()?;
+        Some(Self {
             url,
             etag: record.etag,
             last_modified: record.last_modified,
@@ -51,8 +57,8 @@ impl Memo {
             failures: record.failures,
             role: record.origin.role,
             depth: BELOW.iter().position(|found| *found == record.found).map_or(0, |below| below + 1),
-            version: version.map(|version| (version.url, version.time)),
-        }))
+            version: None,
+        })
     }
 
     /// An answer came from this address.

@@ -5,6 +5,7 @@ mod folder;
 mod frontier;
 mod learning;
 mod plan;
+mod serve;
 mod signals;
 
 use std::hint::black_box;
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
         Some(BenchWhat::Crawl(args)) => return crawl::run(args),
         Some(BenchWhat::Signals(args)) => return signals::run(args),
+        Some(BenchWhat::Serve(args)) => return serve::run(args),
         Some(BenchWhat::Web) => return crawl::serve(),
         None => {}
     }

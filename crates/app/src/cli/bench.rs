@@ -21,6 +21,8 @@ pub(crate) enum BenchWhat {
     Crawl(BenchCrawlArgs),
     /// The whole crawler on small webs that announce their changes honestly, falsely or not at all, and on news; beside the lab
     Signals(BenchSignalsArgs),
+    /// The doors of a crawl that runs: pages added, listed and read, work for other fetchers, the change feed
+    Serve(BenchServeArgs),
     /// The web that is crawled, for the other process
     #[command(hide = true)]
     Web,
@@ -35,6 +37,13 @@ pub(crate) struct BenchCrawlArgs {
     /// Then crawl on for so long, and show what memory that takes
     #[arg(long, value_name = "TIME", value_parser = units::some_span)]
     pub(crate) soak: Option<Span>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchServeArgs {
+    /// Few pages, and a second for each figure
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 #[derive(Debug, Args)]

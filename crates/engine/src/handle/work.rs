@@ -258,10 +258,10 @@ fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
     if matches!(saw, Saw::GivenBack) {
         return Ok(Done::GivenBack);
     }
-    let record = reader.page_by_id(lease.page).map_err(|why| why.to_string())?;
-    let record = record.ok_or_else(|| "there is no such page any more".to_owned())?;
-    let memo = Memo::of(record, reader).map_err(|why| why.to_string())?;
-    let mut memo = memo.ok_or_else(|| "its address cannot be crawled".to_owned())?;
+    let has_body = matches!(saw, Saw::Answer { .. }) && !lease.is_robots;
+    let mut memo = memo(reader, lease.page, has_body)
+        .map_err(|why| why.to_string())?
+        .ok_or_else(|| "there is no such page any more".to_owned())?;
     let time = kit.clock.now();
     if lease.is_robots {
         return Ok(ruled(kit, &memo.url, time, response, saw));
@@ -299,6 +299,17 @@ fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
         Saw::GivenBack => return Ok(Done::GivenBack),
     };
     Ok(Done::Looked(Box::new(Looked { host, time, status, bytes, response, took, memo, seen })))
+}
+
+/// What is known of a page; who has no body to compare needs little of it.
+fn memo(reader: &Reader, page: PageId, has_body: bool) -> Result<Option<Memo>, refrain_store::StoreError> {
+    if !has_body {
+        return Ok(reader.page_head(page)?.and_then(Memo::without_version));
+    }
+    match reader.page_by_id(page)? {
+        Some(record) => Memo::of(record, reader),
+        None => Ok(None),
+    }
 }
 
 /// What a status means that is not one of use.

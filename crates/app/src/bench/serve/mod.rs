@@ -1,0 +1,280 @@
+//! `refrain bench serve`: what the doors of a crawl that runs can bear, through HTTP, with the server in a process of its own.
+
+mod client;
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::SEED;
+use super::folder::Folder;
+use crate::chart::grouped;
+use crate::cli::BenchServeArgs;
+use crate::failure::Failure;
+use crate::stopwatch::{Stopwatch, memory_of, spoken};
+use crate::synthetic::Synthetic;
+use client::{Client, texts};
+
+/// Pages are on so many hosts: a host is asked for one page at a time.
+const HOSTS: usize = 10_000;
+/// So many clients at the same time.
+const CLIENTS: usize = 8;
+/// Lines of a request that adds pages, with two such requests at a time.
+const ADDERS: usize = 2;
+
+/// A server, ended with this.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(data: &Path) -> Result<Self, Failure> {
+        let failed = |why| Failure::system("the server cannot be started", why);
+        let own = std::env::current_exe().map_err(failed)?;
+        let mut child = Command::new(own)
+            .args([
+                "serve",
+                "--no-fetch",
+                "--allow-private",
+                "--listen",
+                "127.0.0.1:0",
+                "--rate",
+                "1000000/s",
+            ])
+            .args(["--gap", "0s", "--patience", "0", "--log-level", "warn", "--data"])
+            .arg(data)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut line = String::new();
+        if let Some(out) = child.stdout.take() {
+            BufReader::new(out).read_line(&mut line).map_err(failed)?;
+        }
+        match line.trim().split_once("http://") {
+            Some((_, address)) => Ok(Self { address: address.to_owned(), child }),
+            None => Err(Failure::OnTheWay(format!("the server says {line:?}; expected where it listens"))),
+        }
+    }
+
+    fn client(&self) -> Result<Client, Failure> {
+        Client::new(&self.address).map_err(broken)
+    }
+
+    fn memory(&self) -> String {
+        memory_of(self.child.id()).map_or_else(String::new, |bytes| format!(", {} MB", bytes >> 20))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // If it is over already, so much the better.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn broken(why: io::Error) -> Failure {
+    Failure::system("the server does not answer as it should", why)
+}
+
+/// `refrain bench serve`
+pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
+    let folder = Folder::new()?;
+    let pages = if args.quick { 20_000 } else { 1_000_000 };
+    let seconds = if args.quick { 1 } else { 10 };
+    let server = Server::start(&folder.0)?;
+    let mut out = io::stdout().lock();
+    let mut say = |what: &str, figure: String, wanted: &str| {
+        writeln!(out, "  {what:<58} {figure:<34} {wanted}")
+            .and_then(|()| out.flush())
+            .map_err(|why| Failure::system("standard output cannot be written", why))
+    };
+    say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;
+    let took = add(&server, pages)?;
+    let rate = pages as f64 / took.as_secs_f64();
+    say(
+        "pages added in bulk, on the disk when that is said",
+        format!("{} URLs/s{}", grouped(rate as usize), server.memory()),
+        "100,000",
+    )?;
+    for (name, filter) in [
+        ("a list page", ""),
+        ("one of a host", "&host=http://h77.example"),
+        ("of pages that fail", "&failing=true"),
+    ] {
+        let (median, worst) = lists(&server, pages, filter)?;
+        say(name, format!("{} at the median, {} at the worst", spoken(median), spoken(worst)), "50 ms")?;
+    }
+    let reads = together(&server, seconds, |client, random| {
+        client.get(&format!("/v1/pages/{}", 1 + (random.uniform() * pages as f64) as usize)).map(|_| 1)
+    })?;
+    say("reads of a page", format!("{} a second", grouped(reads as usize)), "20,000")?;
+    let first = together(&server, seconds, |client, _| fetch(client, "first"))?;
+    say(
+        "fetches/next + fetches/results by 100, first visits",
+        format!("{} pages/s", grouped(first as usize)),
+        "50,000",
+    )?;
+    let later = together(&server, seconds, |client, random| {
+        fetch(client, if random.uniform() < 0.1 { "now" } else { "first" })
+    })?;
+    say(
+        "the same, later visits, a tenth with a change",
+        format!("{} pages/s{}", grouped(later as usize), server.memory()),
+        "50,000",
+    )?;
+    let (median, worst) = feed(&server, if args.quick { 5 } else { 50 })?;
+    say(
+        "a change, from the result to the change feed",
+        format!("{} at the median, {} at the worst", spoken(median), spoken(worst)),
+        "100 ms",
+    )
+}
+
+/// Adds all pages, by two clients at a time.
+fn add(server: &Server, pages: usize) -> Result<Duration, Failure> {
+    let bodies: Vec<Vec<u8>> = (0..ADDERS)
+        .map(|part| {
+            let mut lines = Vec::new();
+            for number in (part..pages).step_by(ADDERS) {
+                let (host, page) = (number % HOSTS, number / HOSTS);
+                lines.extend_from_slice(
+                    format!(
+                        "{{\"url\":\"http://h{host}.example/section/page-{page}\",\"importance\":1.5}}\n"
+                    )
+                    .as_bytes(),
+                );
+            }
+            lines
+        })
+        .collect();
+    let watch = Stopwatch::start();
+    let added: Result<Vec<u64>, Failure> = std::thread::scope(|scope| {
+        let threads: Vec<_> = bodies
+            .iter()
+            .map(|body| {
+                scope.spawn(|| {
+                    let mut client = server.client()?;
+                    let said = client.post("/v1/pages", "application/x-ndjson", body).map_err(broken)?;
+                    let said: serde_json::Value = serde_json::from_slice(said).unwrap_or_default();
+                    Ok(said["added"].as_u64().unwrap_or(0))
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or(Ok(0))).collect()
+    });
+    let took = watch.elapsed();
+    let added: u64 = added?.iter().sum();
+    if added != pages as u64 {
+        return Err(Failure::OnTheWay(format!("{added} of {pages} pages were added")));
+    }
+    Ok(took)
+}
+
+/// How long lists take, from anywhere in the collection.
+fn lists(server: &Server, pages: usize, filter: &str) -> Result<(Duration, Duration), Failure> {
+    let mut client = server.client()?;
+    let mut times = Vec::new();
+    for part in 0..20 {
+        // A cursor is the number of a page.
+        let after = pages * part / 20;
+        let watch = Stopwatch::start();
+        client.get(&format!("/v1/pages?limit=100&cursor={after}{filter}")).map_err(broken)?;
+        times.push(watch.elapsed());
+    }
+    Ok(median_and_worst(times))
+}
+
+fn median_and_worst(mut times: Vec<Duration>) -> (Duration, Duration) {
+    times.sort_unstable();
+    (times[times.len() / 2], times[times.len() - 1])
+}
+
+/// What all clients get done per second.
+fn together(
+    server: &Server,
+    seconds: u64,
+    work: impl Fn(&mut Client, &mut Synthetic) -> io::Result<u64> + Sync,
+) -> Result<f64, Failure> {
+    let (done, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let watch = Stopwatch::start();
+    let result: Result<(), Failure> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..CLIENTS)
+            .map(|number| {
+                let (work, done, over) = (&work, &done, &over);
+                scope.spawn(move || {
+                    let mut client = server.client()?;
+                    let mut random = Synthetic::new(SEED + number as u64);
+                    while !over.load(Ordering::Relaxed) {
+                        done.fetch_add(work(&mut client, &mut random).map_err(broken)?, Ordering::Relaxed);
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_secs(seconds));
+        over.store(true, Ordering::Relaxed);
+        let all = threads.into_iter();
+        all.map(|thread| thread.join().unwrap_or(Err(Failure::OnTheWay("a client failed".to_owned()))))
+            .collect()
+    });
+    result?;
+    Ok(done.load(Ordering::Relaxed) as f64 / watch.elapsed().as_secs_f64())
+}
+
+/// Takes a hundred fetches, and brings back what they saw: bodies known by this text. How many there were.
+fn fetch(client: &mut Client, content: &str) -> io::Result<u64> {
+    let wanted = br#"{"most":100,"wait_seconds":1,"knows_robots":true}"#;
+    let given = client.post("/v1/fetches/next", "application/json", wanted)?;
+    let digest = refrain_store::Digest::of(content.as_bytes());
+    let mut results = String::from("{\"results\":[");
+    let mut count = 0;
+    for lease in texts(given, "lease") {
+        if count > 0 {
+            results.push(',');
+        }
+        count += 1;
+        results.push_str(&format!(
+            "{{\"lease\":\"{lease}\",\"status\":200,\"digest\":\"{digest}\",\"duration_seconds\":0.1,\"bytes\":9000}}"
+        ));
+    }
+    results.push_str("]}");
+    if count > 0 {
+        let taken = client.post("/v1/fetches/results", "application/json", results.as_bytes())?;
+        if let Some(other) = texts(taken, "result").find(|result| *result != "taken") {
+            return Err(io::Error::other(format!("a result is {other:?}")));
+        }
+    }
+    Ok(count)
+}
+
+/// How long it takes from a result that is sent to the change that it tells of.
+fn feed(server: &Server, times: usize) -> Result<(Duration, Duration), Failure> {
+    let mut client = server.client()?;
+    let last: serde_json::Value =
+        serde_json::from_slice(client.get("/v1/status").map_err(broken)?).unwrap_or_default();
+    let after = last["last_change"].as_i64().unwrap_or(0);
+    let mut lines = server.client()?.stream(&format!("/v1/changes/stream?after={after}")).map_err(broken)?;
+    let mut all = Vec::new();
+    for number in 0..times {
+        let wanted = br#"{"most":1,"wait_seconds":5,"knows_robots":true}"#;
+        let given = client.post("/v1/fetches/next", "application/json", wanted).map_err(broken)?;
+        let Some(lease) = texts(given, "lease").next() else { continue };
+        let result = format!(
+            "{{\"results\":[{{\"lease\":\"{lease}\",\"status\":200,\"digest\":\"{}\"}}]}}",
+            refrain_store::Digest::of(format!("{number} of the feed").as_bytes())
+        );
+        let watch = Stopwatch::start();
+        client.post("/v1/fetches/results", "application/json", result.as_bytes()).map_err(broken)?;
+        while !lines().map_err(broken)?.starts_with("data:") {}
+        all.push(watch.elapsed());
+    }
+    if all.is_empty() {
+        return Err(Failure::OnTheWay("nothing changed".to_owned()));
+    }
+    Ok(median_and_worst(all))
+}
