@@ -4,10 +4,12 @@
 //! - `knocks`: requests beside those that were ordered, one after the other
 //! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them
 //! - `journal`: facts that wait to be committed, and what follows when they are
+//! - `decided`: decisions, for those who keep them
 //! - `visits`: what is under way; `pulse`: how it is all doing
 
 mod announced;
 mod answers;
+mod decided;
 mod journal;
 mod knocks;
 mod outlets;
@@ -27,6 +29,7 @@ use tokio::sync::watch;
 
 use crate::CrawlError;
 use crate::clock::Clock;
+use crate::decision::Decision;
 use crate::door::Door;
 use crate::event::Event;
 use crate::handle::Handle;
@@ -70,6 +73,7 @@ pub struct Crawl {
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
+    decisions: Option<UnboundedSender<Decision>>,
     summary: Summary,
     /// For those who look into the store.
     standing: Standing,
@@ -134,6 +138,7 @@ impl Crawl {
             complained: HashSet::new(),
             again: Vec::new(),
             told,
+            decisions: None,
             summary: Summary::default(),
             standing,
             follows_anew,
@@ -238,6 +243,7 @@ impl Crawl {
             if !self.scheduler.frontier.is_new(order.page)? {
                 self.standing.paid(order.value);
             }
+            self.ordered(now, &order, stored);
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }
