@@ -1,0 +1,3 @@
+//! `refrain serve`.
+
+pub(crate) mod metrics;
