@@ -116,7 +116,9 @@ fn a_crawl_that_was_killed_is_replayed() {
             .any(|line| line["is"] == "fetch" && line["first"] == true && line["importance"] == 1.0)
     );
     let mut looks: HashMap<i64, usize> = HashMap::new();
-    seen(&written).iter().for_each(|line| *looks.entry(line["page"].as_i64().unwrap()).or_default() += 1);
+    for line in seen(&written) {
+        *looks.entry(line["page"].as_i64().unwrap()).or_default() += 1;
+    }
     let fetches: usize = looks.values().map(|count| count - 1).sum();
 
     // What was recorded, and what others would have done with as much, and with half of it.
@@ -166,7 +168,7 @@ fn files_are_rotated() {
     assert_eq!(names.len(), 3, "{names:?}");
     assert_eq!(names.iter().filter(|name| name.ends_with(".jsonl.gz")).count(), 2, "{names:?}");
     // The files that are left, and each of them, can be read.
-    let closed = folder.join(names.iter().find(|name| name.ends_with(".gz")).unwrap());
+    let closed = folder.join(names.iter().find(|name| name.ends_with(".jsonl.gz")).unwrap());
     for log in [&folder, &closed] {
         let found = json(&refrain(&["lab", "replay", "--log", text(log), "--policy", "uniform", "--json"]));
         assert_eq!(found["pages"], HOSTS * PAGES, "{}", log.display());

@@ -375,9 +375,10 @@ impl std::str::FromStr for ReplayRate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        type Counted = fn(f64) -> ReplayRate;
         let expected = "expected fetches per day like 200 or 200/day, times the changes like 4x, or times the fetches of a log like 0.5r";
         let text = text.trim();
-        let units: [(&str, fn(f64) -> Self); 5] = [
+        let units: [(&str, Counted); 5] = [
             ("/day", Self::PerDay),
             ("/d", Self::PerDay),
             ("x", Self::Times),

@@ -37,7 +37,7 @@ impl Wanted {
         let data = args.data.clone().or(config.data).unwrap_or_else(|| PathBuf::from("refrain-data"));
         let decisions = logged(args.decisions.as_deref(), config.decisions.as_ref(), &data)?;
         let changes = args.changes.clone().or(config.changes);
-        Ok(Self { seeds, data, hooks, changes, decisions, settings })
+        Ok(Self { seeds, data, changes, hooks, decisions, settings })
     }
 
     /// Whether standard output belongs to the changes.
@@ -63,7 +63,7 @@ pub(crate) fn logged(
         return Err(Failure::input("decisions.files is 0; expected at least 1"));
     }
     let file_size = written.and_then(|log| log.file_size).map_or(usual.file_size, |size| size.0);
-    Ok(Some(decisions::Wanted { files, file_size, ..usual }))
+    Ok(Some(decisions::Wanted { file_size, files, ..usual }))
 }
 
 fn hooks(config: &Config) -> Result<Vec<Hook>, Failure> {
