@@ -183,7 +183,7 @@ fn what_was_fetched_can_be_read_again() {
         "3",
         "--policy",
         "refrain",
-        "--log",
+        "--fetches",
         log,
     ]));
     assert!(table.contains("150 pages over 365 days"), "{table}");
@@ -261,7 +261,9 @@ fn histories_with_mistakes_are_refused() {
     refused(&["--rate", "0"], "expected fetches per day");
     refused(&["--from", "yesterday"], "expected seconds since 1970, or a date");
     refused(&["--from", "2030-01-01"], "no page was there between --from and --to");
-    refused(&["--log", "x.csv"], "--log is for one policy");
+    refused(&["--fetches", "x.csv"], "--fetches is for one policy");
+    refused(&["--rate", "2r"], "a rate of 2r: a trace has no recorded fetches");
+    refused(&["--log", "x.jsonl"], "cannot be used with");
 }
 
 /// Others need more fetches for the same, and who knows more needs fewer.

@@ -5,6 +5,7 @@ mod chart;
 mod cli;
 mod crawl;
 mod data;
+mod decisions;
 mod demo;
 mod estimate;
 mod failure;
@@ -14,8 +15,10 @@ mod optimum;
 mod output;
 mod plan;
 mod progress;
+mod serve;
 mod stopwatch;
 mod synthetic;
+mod tail;
 mod units;
 
 use std::process::ExitCode;

@@ -7,6 +7,7 @@
 //! - [`Beliefs`], [`Standing`]: for those who look into the store: what a crawl that started now would believe, and what fetches are worth to the last one
 //! - [`inherit()`]: what another crawler saw, as if we had looked
 //! - [`requests`]: what people asked for, from access logs; [`Asked`]: how much pages matter to them
+//! - [`Decision`]: what was decided, for replay
 //! - `clock`: the only place that reads the real one
 //!
 //! Do, then record: a visit counts once its batch is committed. What was under way when the process died is done again.
@@ -15,6 +16,7 @@ mod beliefs;
 mod catalogue;
 mod clock;
 mod crawl;
+mod decision;
 mod door;
 mod event;
 mod fading;
@@ -50,6 +52,7 @@ mod visit;
 pub use beliefs::{Beliefs, Believed, Outlook};
 pub use clock::Clock;
 pub use crawl::Crawl;
+pub use decision::Decision;
 pub use follow::Follow;
 pub use handle::{
     Brought, BudgetNow, Given, Grant, Handle, Heard, HostEdit, HostNow, LONGEST_LEASE, LeaseId,

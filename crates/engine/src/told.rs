@@ -61,6 +61,8 @@ pub struct Pulse {
     pub freshness: Option<f64>,
     /// Visits under way, the longest first, if there are many not all.
     pub under_way: Vec<UnderWay>,
+    /// How many hosts are left alone.
+    pub backed_off: usize,
     /// Hosts that are left alone, then the slowest; a few.
     pub hosts: Vec<HostPulse>,
 }

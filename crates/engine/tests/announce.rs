@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Follow, News, Settings, Until};
+use refrain_engine::{Clock, Decision, Follow, Kind, News, Settings, Summary, Until};
 use refrain_fetch::client;
-use refrain_store::{Reader, Role, verify};
+use refrain_store::{Outcome, PageId, Reader, Role, verify};
 
-use web::{Page, Web, crawl};
+use web::{Page, Web, crawl, crawl_logged};
 
 fn settings(until: Until) -> Settings {
     Settings {
@@ -48,6 +48,28 @@ fn assert_sound(directory: &Path) {
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 
+/// All that was done was told: the start, every look, the one signal, and before each look at the page that it was wanted.
+fn assert_told(summary: &Summary, decided: &[Decision], page: PageId) {
+    assert!(matches!(decided[0], Decision::Begins { budget, .. } if budget.rate() == 100.0), "{decided:?}");
+    let looks = decided.iter().filter(|decision| matches!(decision, Decision::Looked { .. })).count() as u64;
+    assert_eq!(looks, summary.looks);
+    let heard: Vec<_> =
+        decided.iter().filter(|decision| matches!(decision, Decision::Heard { .. })).collect();
+    assert!(
+        matches!(heard[..], [Decision::Heard { page: of, kind: Kind::Sitemap, .. }] if *of == page),
+        "{heard:?}"
+    );
+    let place = |what: &dyn Fn(&Decision) -> bool| decided.iter().position(what).expect("it was told");
+    let ordered = place(&|decision| {
+        matches!(decision, Decision::Ordered { page: of, first: false, importance, value, .. }
+            if *of == page && *importance == 1.0 && *value > 0.0)
+    });
+    let changed = place(
+        &|decision| matches!(decision, Decision::Looked { page: of, outcome: Outcome::Changed, elapsed: Some(_), .. } if *of == page),
+    );
+    assert!(ordered < changed);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sitemap_tells_of_changes() {
     let web = Web::start().await;
@@ -68,8 +90,9 @@ async fn a_sitemap_tells_of_changes() {
 
     web.put("/a", Page::html("<p>two</p>"));
     web.put("/map.xml", sitemap(&web, &[("/a", &date(0)), ("/b", &old)]));
-    let summary = crawl(folder.path(), &[], settings(for_millis(2500))).await;
+    let (summary, decided) = crawl_logged(folder.path(), &[], settings(for_millis(2500))).await;
     assert!(summary.signals == 1 && summary.changed >= 1, "{summary:?}");
+    assert_told(&summary, &decided, reader.page(&web.url("/a")).unwrap().unwrap().id);
     let signals = reader.signals_of(reader.page(&web.url("/a")).unwrap().unwrap().id, 9).unwrap();
     assert_eq!(signals.len(), 1);
     assert!(signals[0].kind == "sitemap" && signals[0].said.is_some() && signals[0].worth.is_some());

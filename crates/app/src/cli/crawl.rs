@@ -79,6 +79,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) changes: Option<PathBuf>,
 
+    /// Log every decision in files in this folder, for `refrain lab replay --log`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) decisions: Option<PathBuf>,
+
     /// A line for each visit, on a terminal as well
     #[arg(long)]
     pub(crate) plain: bool,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use refrain_core::time::{Span, Time};
 use refrain_lab::made_up::Numbers;
 
@@ -125,26 +125,36 @@ pub(crate) struct SimulateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("history").required(true).args(["trace", "log"])))]
 #[command(after_help = "\
 A policy sees what a crawler sees and must learn the rest. A trace is a directory of CSV files, plain or gzip'ed (.csv.gz):
   pages.csv:   page_id, importance, first_seen, last_seen [, source, host_group, signals_from]
   changes.csv: page_id, timestamp_seconds
   signals.csv: page_id, timestamp_seconds [, kind, is_change]      (may be missing)
   outages.csv: source, start, end                                  (may be missing)
+A log is what refrain crawl --decisions wrote. What was really done is one more row, 'recorded'. Between two looks there is at most one
+change to be seen, and it is put at a moment by chance: nobody knows better.
+Rates: 200 is fetches a day, 4x four fetches per change that there is, 0.5r half of the fetches that were recorded
 Policies: as for simulate, and informed (knows the true mean rates) and clairvoyant (knows the future)
 
 Examples:
   refrain lab replay --trace examples/scoop
   refrain lab replay --trace examples/scoop --rate 10/day --policy refrain,importance --signals none
-  refrain lab replay --trace examples/scoop --rate 4x --policy refrain --log fetches.csv")]
+  refrain lab replay --trace examples/scoop --rate 4x --policy refrain --fetches fetches.csv
+  refrain lab replay --log refrain-data/decisions --rate 0.5r --policy refrain,uniform,nutch")]
 pub(crate) struct ReplayArgs {
     /// The trace: a directory with pages.csv, changes.csv and, if there are any, signals.csv and outages.csv
     #[arg(long, value_name = "DIR")]
-    pub(crate) trace: PathBuf,
+    pub(crate) trace: Option<PathBuf>,
 
-    /// The budget: fetches per day, or times the changes that there are (4x)
-    #[arg(long, value_name = "R", default_value = "1x")]
-    pub(crate) rate: ReplayRate,
+    /// Instead: what a crawl decided and saw, a file or a folder of them, plain or gzip'ed
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// The budget: fetches per day (200), times the changes (4x), or times the fetches recorded in a log (0.5r)
+    /// [default: 1x, and 1r with --log]
+    #[arg(long, value_name = "R")]
+    pub(crate) rate: Option<ReplayRate>,
 
     /// Which policies, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "all")]
@@ -180,7 +190,11 @@ pub(crate) struct ReplayArgs {
 
     /// Write what the policy fetches as CSV: time, `page_id`
     #[arg(long, value_name = "FILE")]
-    pub(crate) log: Option<PathBuf>,
+    pub(crate) fetches: Option<PathBuf>,
+
+    /// With --log: where the chance starts from that puts changes between two looks
+    #[arg(long, default_value_t = 1, conflicts_with = "trace")]
+    pub(crate) seed: u64,
 
     /// Print JSON instead of a table
     #[arg(long)]
@@ -353,17 +367,26 @@ pub(crate) enum ReplayRate {
     PerDay(f64),
     /// Fetches per change.
     Times(f64),
+    /// Fetches per fetch that was recorded.
+    Recorded(f64),
 }
 
 impl std::str::FromStr for ReplayRate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = "expected fetches per day like 200 or 200/day, or times the changes like 4x";
+        type Counted = fn(f64) -> ReplayRate;
+        let expected = "expected fetches per day like 200 or 200/day, times the changes like 4x, or times the fetches of a log like 0.5r";
         let text = text.trim();
-        let per_day = ["/day", "/d"].into_iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
-        let (number, times) = per_day.strip_suffix('x').map_or((per_day, false), |number| (number, true));
-        let number = positive(number).map_err(|_| expected)?;
-        Ok(if times { Self::Times(number) } else { Self::PerDay(number) })
+        let units: [(&str, Counted); 5] = [
+            ("/day", Self::PerDay),
+            ("/d", Self::PerDay),
+            ("x", Self::Times),
+            ("r", Self::Recorded),
+            ("", Self::PerDay),
+        ];
+        let found = units.into_iter().find_map(|(end, unit)| Some((text.strip_suffix(end)?, unit)));
+        let (number, unit) = found.ok_or(expected)?;
+        Ok(unit(positive(number).map_err(|_| expected)?))
     }
 }

@@ -1,13 +1,14 @@
 //! The change feed as lines of JSON, each change once, in order.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use refrain_store::{Reader, Seq};
 
 use crate::data::changes::change_line;
 use crate::failure::Failure;
+use crate::tail::{self, Tail};
 
 /// A file, or standard output, to which changes are written once they are on the disk.
 pub(crate) struct Feed {
@@ -19,8 +20,6 @@ pub(crate) struct Feed {
 
 /// So many changes are read at a time.
 const AT_A_TIME: usize = 1000;
-/// The last line of a file is found within so many bytes.
-const LAST_LINE: u64 = 1 << 16;
 
 impl Feed {
     /// A file is continued after the change of its last line; standard output begins with what changes from now on.
@@ -33,7 +32,7 @@ impl Feed {
         }
         let failed = |why| Failure::system(format!("{name}: cannot be written"), why);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(to).map_err(failed)?;
-        let last = last_line(&mut file).map_err(failed)?;
+        let last = last_change(&mut file).map_err(failed)?;
         let last = last.ok_or_else(|| {
             Failure::input(format!(
                 "{name}: its last line is no change; expected a file that --changes wrote, or none"
@@ -59,23 +58,16 @@ impl Feed {
     }
 }
 
-/// The change of the last line of a file; the very first if there is no line. `None` if the line is something else. What a
-/// process left half written when it was killed is cut off.
-fn last_line(file: &mut File) -> io::Result<Option<Seq>> {
-    let length = file.seek(SeekFrom::End(0))?;
-    let from = length.saturating_sub(LAST_LINE);
-    file.seek(SeekFrom::Start(from))?;
-    let mut tail = Vec::new();
-    file.take(LAST_LINE).read_to_end(&mut tail)?;
-    let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    file.set_len(from + whole as u64)?;
-    let lines = &tail[..whole];
-    if lines.is_empty() {
-        return Ok((from == 0).then_some(Seq(0)));
-    }
-    let start = lines[..whole - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let line: Option<serde_json::Value> = serde_json::from_slice(&lines[start..]).ok();
-    Ok(line.and_then(|line| line.get("seq")?.as_i64()).map(Seq))
+/// The change of the last line of a file; the very first if there is no line. `None` if the line is something else.
+fn last_change(file: &mut File) -> io::Result<Option<Seq>> {
+    Ok(match tail::mend(file)? {
+        Tail::Empty => Some(Seq(0)),
+        Tail::Endless => None,
+        Tail::Line(line) => {
+            let line: Option<serde_json::Value> = serde_json::from_slice(&line).ok();
+            line.and_then(|line| line.get("seq")?.as_i64()).map(Seq)
+        }
+    })
 }
 
 #[cfg(test)]
@@ -95,7 +87,7 @@ mod tests {
         ] {
             std::fs::write(&path, text).unwrap();
             let mut file = OpenOptions::new().read(true).append(true).open(&path).unwrap();
-            assert_eq!(last_line(&mut file).unwrap(), expected, "{text}");
+            assert_eq!(last_change(&mut file).unwrap(), expected, "{text}");
             assert_eq!(file.metadata().unwrap().len(), left, "{text}");
         }
     }

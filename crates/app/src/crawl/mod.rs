@@ -17,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::CrawlArgs;
+use crate::decisions;
 use crate::failure::Failure;
 use crate::output::to_stdout;
 use config::Config;
@@ -58,18 +59,28 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
         Face::View { lines, extras: None }
     };
     let agent = wanted.settings.client.user_agent.clone();
-    let crawl = Crawl::new(store, &wanted.data, wanted.settings, clock, Some(told.clone()))?;
+    let mut crawl = Crawl::new(store, &wanted.data, wanted.settings, clock, Some(told.clone()))?;
     let deliver = |hook| Delivery::new(hook, &wanted.data, &agent, clock, crawl.ledger(), told.clone());
     let deliveries = wanted.hooks.into_iter().map(deliver).collect::<Result<Vec<_>, _>>()?;
+    let log = match &wanted.decisions {
+        Some(log) => {
+            let (to, log) = decisions::Log::open(log, &wanted.data, told.clone())?;
+            crawl.tell_decisions(to);
+            Some(log)
+        }
+        None => None,
+    };
     drop(told);
-    let (_, delivered) = run_watched(crawl, Watch { face, hears, feed, deliveries })?;
+    let watched = run_watched(crawl, Watch { face, hears, feed, deliveries });
+    let logged = log.map_or(Ok(()), decisions::Log::close);
+    let (_, delivered) = watched?;
     if delivered.is_empty() {
-        return Ok(());
+        return logged;
     }
     // What was delivered after the crawl had closed the store.
     let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
     Store::open(&wanted.data, Options::default())?.commit(&Batch { delivered, ..Batch::default() })?;
-    Ok(())
+    logged
 }
 
 /// Who writes beyond a limit on the size of files (`ulimit -f`) is killed by a signal, unless somebody listens for it: then the write

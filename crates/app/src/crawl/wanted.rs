@@ -10,9 +10,10 @@ use refrain_fetch::client;
 use refrain_fetch::text::Selectors;
 use refrain_store::Retention;
 
-use super::config::{Compare, Config, Keep, Period, Site};
+use super::config::{self, Compare, Config, Keep, Period, Site};
 use super::webhook::Hook;
 use crate::cli::CrawlArgs;
+use crate::decisions;
 use crate::failure::Failure;
 
 /// The distance between sketches that is no change, if nothing else is said.
@@ -25,6 +26,7 @@ pub(crate) struct Wanted {
     pub(crate) data: PathBuf,
     pub(crate) changes: Option<PathBuf>,
     pub(crate) hooks: Vec<Hook>,
+    pub(crate) decisions: Option<decisions::Wanted>,
     pub(crate) settings: Settings,
 }
 
@@ -33,13 +35,35 @@ impl Wanted {
         let (settings, hooks) = (settings(args, &config)?, hooks(&config)?);
         let seeds = if args.seeds.is_empty() { config.seeds } else { args.seeds.clone() };
         let data = args.data.clone().or(config.data).unwrap_or_else(|| PathBuf::from("refrain-data"));
-        Ok(Self { seeds, data, hooks, changes: args.changes.clone().or(config.changes), settings })
+        let decisions = logged(args.decisions.as_deref(), config.decisions.as_ref(), &data)?;
+        let changes = args.changes.clone().or(config.changes);
+        Ok(Self { seeds, data, changes, hooks, decisions, settings })
     }
 
     /// Whether standard output belongs to the changes.
     pub(crate) fn changes_to_stdout(&self) -> bool {
         self.changes.as_deref() == Some(Path::new("-"))
     }
+}
+
+/// Which log of decisions is wanted, if one is.
+pub(crate) fn logged(
+    typed: Option<&Path>,
+    written: Option<&config::Decisions>,
+    data: &Path,
+) -> Result<Option<decisions::Wanted>, Failure> {
+    if typed.is_none() && written.is_none() {
+        return Ok(None);
+    }
+    let folder = typed.or_else(|| written?.folder.as_deref());
+    let usual =
+        decisions::Wanted::new(folder.map_or_else(|| data.join(decisions::USUAL_FOLDER), Path::to_path_buf));
+    let files = written.and_then(|log| log.files).unwrap_or(usual.files);
+    if files == 0 {
+        return Err(Failure::input("decisions.files is 0; expected at least 1"));
+    }
+    let file_size = written.and_then(|log| log.file_size).map_or(usual.file_size, |size| size.0);
+    Ok(Some(decisions::Wanted { file_size, files, ..usual }))
 }
 
 fn hooks(config: &Config) -> Result<Vec<Hook>, Failure> {

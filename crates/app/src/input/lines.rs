@@ -18,11 +18,21 @@ pub(super) struct Lines {
     end: usize,
     number: u64,
     finished: bool,
+    /// The line read last has no end.
+    cut_short: bool,
 }
 
 impl Lines {
     pub(super) fn new(source: Source) -> Self {
-        Self { source, buffer: vec![0; READ_AHEAD], start: 0, end: 0, number: 0, finished: false }
+        Self {
+            source,
+            buffer: vec![0; READ_AHEAD],
+            start: 0,
+            end: 0,
+            number: 0,
+            finished: false,
+            cut_short: false,
+        }
     }
 
     /// The name of the source.
@@ -33,6 +43,11 @@ impl Lines {
     /// The number of the line read last, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the line read last, the last there is, had no end.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.cut_short
     }
 
     /// The next line without its end (a last line need not have one), or `None` at the end of the source.
@@ -52,6 +67,7 @@ impl Lines {
                 let (from, to) = (self.start, self.end);
                 self.start = to;
                 self.number += 1;
+                self.cut_short = true;
                 return Ok(Some(without_return(&self.buffer[from..to])));
             }
             if self.end - self.start > LONGEST {

@@ -1,4 +1,4 @@
-//! Reading what users give: CSV tables, plain or gzip'ed, from files or standard input.
+//! Reading what users give: CSV tables, and the crawler's own logs, plain or gzip'ed, from files or standard input.
 //!
 //! Everything is bounded but the number of rows, and every complaint names file, line, column and what was expected.
 
@@ -6,6 +6,7 @@ mod ahead;
 mod bing;
 mod clicks;
 mod crawl_log;
+mod decisions;
 mod hubs;
 mod ids;
 mod intervals;
@@ -22,6 +23,7 @@ mod visits;
 pub(crate) use bing::Bing;
 pub(crate) use clicks::read_clicks;
 pub(crate) use crawl_log::CrawlLog;
+pub(crate) use decisions::Recorded;
 pub(crate) use hubs::Hubs;
 pub(crate) use ids::Ids;
 pub(crate) use intervals::{Intervals, PageIntervals};

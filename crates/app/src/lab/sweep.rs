@@ -38,7 +38,8 @@ pub(super) fn run(args: &SweepArgs) -> Result<(), Failure> {
         Failure::input(format!("--against {reference} is not among the policies; expected one of --policy"))
     })?;
     let trace = chosen(&NamedTrace::read(&args.trace)?.trace, &args.signals, args.from, args.to)?;
-    let mut rates: Vec<f64> = args.rates.iter().map(|rate| rate.per_day(&trace)).collect();
+    let mut rates: Vec<f64> =
+        args.rates.iter().map(|rate| rate.per_day(&trace, None)).collect::<Result<_, _>>()?;
     rates.sort_by(f64::total_cmp);
     rates.dedup();
     let curves = crawl(&trace, &policies, &rates, args.dated)?;

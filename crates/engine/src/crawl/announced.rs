@@ -8,6 +8,7 @@ use refrain_store::{Announcement, PageId, Signal};
 use super::Crawl;
 use super::shown::{Lead, is_change};
 use crate::CrawlError;
+use crate::decision::Decision;
 use crate::hubs::Yield;
 use crate::kinds::Kind;
 use crate::memo::Memo;
@@ -90,6 +91,7 @@ impl Crawl {
         let rate = believed.inner().change_rate().map_or(0.0, |rate| rate.mean());
         let host = frontier.host_of(page)?;
         let (counts, write) = self.scheduler.listening.signal(stored, host, kind);
+        self.decided(|| Decision::Heard { time: now, page: stored, kind, counts });
         for host in self.scheduler.listening.reconsidered() {
             self.scheduler.frontier.model_mut().inner_mut().listen_anew(host);
         }

@@ -10,6 +10,7 @@ use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots};
 use super::Crawl;
 use super::shown::Shown;
 use crate::CrawlError;
+use crate::decision::Decision;
 use crate::links::SECOND_LOOK;
 use crate::read::{Answer, Read};
 use crate::restore::shape;
@@ -256,7 +257,8 @@ impl Crawl {
         }
         self.tally(look.outcome, bytes);
         let url = memo.url.as_str().to_owned();
-        let outcome = look.outcome;
+        let (outcome, elapsed) = (look.outcome, look.elapsed);
+        self.decided(|| Decision::Looked { time, page: stored, outcome, elapsed });
         self.tell(|| Told::Looked { time, url, outcome, note, status, bytes, took });
         self.journal.look(now, look, memo);
     }

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::Crawl;
 use crate::CrawlError;
+use crate::decision::Decision;
 use crate::handle::{Ask, BudgetNow, Heard, HostEdit, HostNow, PageNow, Said, Sample};
 use crate::index::Place;
 use crate::kinds::Kind;
@@ -123,6 +124,7 @@ impl Crawl {
         }
         self.scheduler.rate = budget.rate();
         self.standing.rate = budget.rate();
+        self.decided(|| Decision::Budget { time: now, budget });
         self.journal.keep(now, vec![spending::kept(&self.settings, budget)]);
         Ok(Ok(()))
     }

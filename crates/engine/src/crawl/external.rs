@@ -184,31 +184,26 @@ impl Crawl {
         Ok(waits.chain(due).min().unwrap_or(Time::MAX))
     }
 
-    fn orders_for(&mut self, now: Time, most: usize) -> Result<Vec<Order>, CrawlError> {
+    fn orders_for(&mut self, now: Time, most: usize) -> Result<Vec<(Order, PageId)>, CrawlError> {
         let mut orders = Vec::new();
         while orders.len() < most.min(MOST_AT_A_TIME) && !self.journal.is_full() {
-            let Some(order) = self.scheduler.frontier.poll(now)? else { break };
-            self.summary.requests += 1;
-            if !self.scheduler.frontier.is_new(order.page)? {
-                self.standing.paid(order.value);
-            }
+            let Some(order) = self.next_order(now)? else { break };
             orders.push(order);
         }
         Ok(orders)
     }
 
-    fn give(&mut self, now: Time, seeker: Seeker, orders: &[Order]) {
+    fn give(&mut self, now: Time, seeker: Seeker, orders: &[(Order, PageId)]) {
         let Seeker { wanted, reply, .. } = seeker;
         self.external.last += 1;
         let (id, until) = (self.external.last, now + wanted.lease.min(LONGEST_LEASE));
         let mut grant = Grant { id, until, fetches: Vec::with_capacity(orders.len()) };
         let mut fetches = Vec::with_capacity(orders.len());
-        for order in orders {
-            let Some(page) = self.scheduler.pages.stored(order.page) else { continue };
+        for (place, (order, page)) in (0..).zip(orders) {
             let rules = self.scheduler.hosts.with_id(order.host).and_then(|(_, host)| host.rules.clone());
             let rules = rules.filter(|rules| rules.hold(now, self.settings.robots_for));
             let is_robots = !wanted.knows_robots && rules.is_none();
-            let lease = LeaseId { grant: id, place: fetches.len() as u32, page, is_robots };
+            let lease = LeaseId { grant: id, place, page: *page, is_robots };
             let rules = rules.filter(|_| !wanted.knows_robots);
             grant.fetches.push(Given { lease, value: order.value, rules });
             fetches.push(Fetch { lease, order: Some(order.id), value: order.value });

@@ -5,11 +5,13 @@
 //! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them
 //! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers
 //! - `journal`: facts that wait to be committed, and what follows when they are
+//! - `decided`: decisions, for those who keep them
 //! - `visits`: what is under way; `pulse`: how it is all doing
 
 mod announced;
 mod answers;
 mod asked;
+mod decided;
 mod external;
 mod journal;
 mod knocks;
@@ -22,6 +24,7 @@ mod wishes;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use refrain_core::frontier::Order;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::Client;
 use refrain_fetch::url::PageUrl;
@@ -31,6 +34,7 @@ use tokio::sync::watch;
 
 use crate::CrawlError;
 use crate::clock::Clock;
+use crate::decision::Decision;
 use crate::door::Door;
 use crate::event::Event;
 use crate::handle::Handle;
@@ -77,6 +81,7 @@ pub struct Crawl {
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
+    decisions: Option<UnboundedSender<Decision>>,
     summary: Summary,
     /// For those who look into the store.
     standing: Standing,
@@ -151,6 +156,7 @@ impl Crawl {
             again: Vec::new(),
             settings,
             told,
+            decisions: None,
             summary: Summary::default(),
             standing,
             follows_anew,
@@ -261,12 +267,7 @@ impl Crawl {
         self.take_up_again(now)?;
         let external = self.serve_fetchers(now)?;
         while self.settings.fetches && self.has_room() {
-            let Some(order) = self.scheduler.frontier.poll(now)? else { break };
-            let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
-            self.summary.requests += 1;
-            if !self.scheduler.frontier.is_new(order.page)? {
-                self.standing.paid(order.value);
-            }
+            let Some((order, stored)) = self.next_order(now)? else { break };
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }
@@ -276,6 +277,20 @@ impl Crawl {
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
         let fade = self.scheduler.fadings.next();
         Ok(next.min(knocks).min(again).min(self.scheduler.next_later()).min(fade).min(external))
+    }
+
+    /// The next fetch, whoever makes it, if one is due.
+    fn next_order(&mut self, now: Time) -> Result<Option<(Order, refrain_store::PageId)>, CrawlError> {
+        while let Some(order) = self.scheduler.frontier.poll(now)? {
+            let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
+            self.summary.requests += 1;
+            self.ordered(now, &order, stored);
+            if !self.scheduler.frontier.is_new(order.page)? {
+                self.standing.paid(order.value);
+            }
+            return Ok(Some((order, stored)));
+        }
+        Ok(None)
     }
 
     /// Whether one more visit can be made, and what it sees be kept. If not, what ends that is an event.

@@ -69,6 +69,7 @@ impl Crawl {
         }
         self.pulses.due = Some(now + EVERY);
         self.count();
+        let (backed_off, hosts) = self.hosts_in_trouble(now);
         let pulse = Pulse {
             time: now,
             summary: self.summary,
@@ -76,14 +77,15 @@ impl Crawl {
             waiting: self.scheduler.frontier.new_pages(),
             freshness: self.pulses.freshness(&self.scheduler, now),
             under_way: self.visits.longest(VISITS),
-            hosts: self.hosts_in_trouble(now),
+            backed_off,
+            hosts,
         };
         self.tell(|| Told::Pulse(Box::new(pulse)));
         now + EVERY
     }
 
-    /// Hosts that are left alone, the longest first, then the slowest.
-    fn hosts_in_trouble(&self, now: Time) -> Vec<HostPulse> {
+    /// How many hosts are left alone, and of them the longest first, then the slowest.
+    fn hosts_in_trouble(&self, now: Time) -> (usize, Vec<HostPulse>) {
         let mut hosts: Vec<(Time, f32, &str)> = Vec::new();
         for (name, entry) in self.scheduler.hosts.iter() {
             let Ok(state) = self.scheduler.frontier.host_state(entry.id) else { continue };
@@ -92,6 +94,7 @@ impl Crawl {
                 hosts.push((waits, state.response, name));
             }
         }
+        let backed_off = hosts.iter().filter(|(waits, ..)| *waits > now).count();
         let order = |a: &(Time, f32, &str), b: &(Time, f32, &str)| {
             b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(b.2))
         };
@@ -105,6 +108,6 @@ impl Crawl {
             response: Span::from_secs(f64::from(response)),
             back_off: (waits > now).then_some(waits),
         };
-        hosts.into_iter().map(pulse).collect()
+        (backed_off, hosts.into_iter().map(pulse).collect())
     }
 }

@@ -9,7 +9,7 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::client::{Headers, Response, Version};
 use refrain_fetch::robots::Robots;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Digest, PageId, Reader};
+use refrain_store::{Digest, PageId, Reader, Role, ToFetch};
 
 use crate::memo::Memo;
 use crate::read::{self, Read};
@@ -72,6 +72,8 @@ pub struct Work {
     pub last_modified: Option<String>,
     /// What it is worth.
     pub value: f64,
+    /// What the page is there for. Of a sitemap or a feed the body is needed, whatever else is known of it.
+    pub role: Role,
 }
 
 /// One fetch of one grant.
@@ -232,7 +234,8 @@ pub(crate) fn resolve(
             };
             if lease.is_robots {
                 let url = url.robots().as_str().to_owned();
-                work.push(Work { lease, url, etag: None, last_modified: None, value: given.value });
+                let role = page.role;
+                work.push(Work { lease, url, etag: None, last_modified: None, value: given.value, role });
                 continue;
             }
             if given.rules.as_ref().is_some_and(|rules| !rules.allow(url.path_and_query())) {
@@ -240,8 +243,8 @@ pub(crate) fn resolve(
                 continue;
             }
         }
-        let (etag, last_modified) = (page.etag, page.last_modified);
-        work.push(Work { lease, url: page.url, etag, last_modified, value: given.value });
+        let ToFetch { url, etag, last_modified, role } = page;
+        work.push(Work { lease, url, etag, last_modified, value: given.value, role });
     }
     Ok((work, answered))
 }

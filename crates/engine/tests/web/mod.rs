@@ -7,11 +7,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use refrain_core::time::{Span, Time};
-use refrain_engine::{Clock, Crawl, Seed, Settings, Summary, add_seeds};
+use refrain_engine::{Clock, Crawl, Decision, Seed, Settings, Summary, add_seeds};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Options, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::watch;
 
 /// What is at an address.
@@ -32,13 +33,29 @@ pub(crate) struct Hit {
 
 /// Crawls these pages, and all that the directory has.
 pub(crate) async fn crawl(directory: &Path, urls: &[String], settings: Settings) -> Summary {
+    crawl_logged(directory, urls, settings).await.0
+}
+
+/// The same, with all that was decided.
+pub(crate) async fn crawl_logged(
+    directory: &Path,
+    urls: &[String],
+    settings: Settings,
+) -> (Summary, Vec<Decision>) {
     let clock = Clock::start();
     let mut store = Store::open(directory, Options::default()).unwrap();
     let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: None, max_age: None };
     add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
-    let crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
+    let mut crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
+    let (to, mut decisions) = unbounded_channel();
+    crawl.tell_decisions(to);
     let (_keep, stop) = watch::channel(false);
-    crawl.run(stop).await.unwrap()
+    let summary = crawl.run(stop).await.unwrap();
+    let mut decided = Vec::new();
+    while let Some(decision) = decisions.recv().await {
+        decided.push(decision);
+    }
+    (summary, decided)
 }
 
 impl Page {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::text;
 use crate::error::StoreError;
-use crate::facts::{GrantFacts, Leased, PageId, ReadsFacts};
+use crate::facts::{GrantFacts, Leased, PageId, ReadsFacts, Role};
 use crate::reader::Reader;
 
 /// What a fetcher needs to know of a page.
@@ -16,6 +16,8 @@ pub struct ToFetch {
     pub etag: Option<String>,
     /// `Last-Modified` of the last answer.
     pub last_modified: Option<String>,
+    /// What it is there for.
+    pub role: Role,
 }
 
 impl Reader {
@@ -46,10 +48,15 @@ impl Reader {
 
     /// What fetchers need to know of pages, in the order that is asked for; `None` where there is no such page.
     pub fn to_fetch(&self, pages: &[PageId]) -> Result<Vec<Option<ToFetch>>, StoreError> {
-        let sql = "SELECT url, etag, last_modified FROM pages WHERE id = ?1";
+        let sql = "SELECT url, etag, last_modified, role FROM pages WHERE id = ?1";
         let read = |page: &PageId| {
             self.one(sql, (page.0,), |row| {
-                Ok(ToFetch { url: row.get(0)?, etag: row.get(1)?, last_modified: row.get(2)? })
+                Ok(ToFetch {
+                    url: row.get(0)?,
+                    etag: row.get(1)?,
+                    last_modified: row.get(2)?,
+                    role: row.get(3)?,
+                })
             })
         };
         pages.iter().map(read).collect()

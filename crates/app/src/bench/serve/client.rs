@@ -58,7 +58,7 @@ impl Client {
     }
 
     /// Asks for a stream that goes on; its lines come one by one.
-    pub(super) fn stream(mut self, path: &str) -> io::Result<impl FnMut() -> io::Result<String>> {
+    pub(super) fn stream(mut self, path: &str) -> io::Result<impl FnMut() -> io::Result<String> + use<>> {
         let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n");
         self.reader.get_mut().write_all(head.as_bytes())?;
         Ok(move || {

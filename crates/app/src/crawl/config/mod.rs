@@ -38,6 +38,7 @@ pub(crate) struct Config {
     pub(crate) changes: Option<PathBuf>,
     pub(crate) fetch: Fetch,
     pub(crate) keep: Keep,
+    pub(crate) decisions: Option<Decisions>,
     pub(crate) site: Vec<Site>,
     pub(crate) webhook: Vec<Webhook>,
 }
@@ -62,6 +63,15 @@ pub(crate) struct Keep {
     pub(crate) versions: Option<u32>,
     pub(crate) age: Option<Period>,
     pub(crate) revisits: Option<bool>,
+}
+
+/// A log of every decision.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Decisions {
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) file_size: Option<Bytes>,
+    pub(crate) files: Option<usize>,
 }
 
 /// What counts as a change on a site.
@@ -128,6 +138,7 @@ impl Config {
             }
         };
         config.data.iter_mut().chain(&mut config.changes).chain(&mut config.authorities).for_each(here);
+        config.decisions.iter_mut().filter_map(|log| log.folder.as_mut()).for_each(here);
         config.webhook.iter_mut().filter_map(|hook| hook.secret_file.as_mut()).for_each(here);
         for seed in config.seeds.iter_mut().filter(|seed| !seed.contains("://") && *seed != "-") {
             *seed = folder.join(&*seed).display().to_string();
@@ -187,6 +198,7 @@ mod tests {
             ("", "zzz = 0"),
             ("[fetch]", "[fetch]\nzzz = 0"),
             ("[keep]", "[keep]\nzzz = 0"),
+            ("[decisions]", "[decisions]\nzzz = 0"),
             ("[[site]]", "[[site]]\nzzz = 0"),
             ("[[webhook]]", "[[webhook]]\nzzz = 0"),
         ] {

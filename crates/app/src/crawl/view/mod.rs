@@ -131,6 +131,7 @@ mod tests {
             waiting: 0,
             freshness: Some(0.5 + second as f64 / 100.0),
             under_way: vec![UnderWay { url: "http://slow.example/a".to_owned(), since: time }],
+            backed_off: 1,
             hosts: vec![
                 HostPulse {
                     name: "http://busy.example".to_owned(),
