@@ -62,7 +62,7 @@ pub use facts::{
     PageId, PageState, PastLooks, Robots, Role, Seq, Signal, VersionId, Voice,
 };
 pub use query::{
-    Change, Filter, HostRow, HubRow, Observation, Order, PageRecord, PageRow, Seen, Status, Version,
+    Change, Filter, HostRow, HubRow, Observation, Order, PageRecord, PageRow, Seen, Status, ToFetch, Version,
 };
 pub use reader::Reader;
 pub use retention::{Retained, Retention};

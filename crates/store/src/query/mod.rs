@@ -13,7 +13,7 @@ pub use announced::HubRow;
 pub use feed::Change;
 pub use hosts::HostRow;
 pub use observations::{Observation, Seen};
-pub use pages::{Filter, Order, PageRecord, PageRow};
+pub use pages::{Filter, Order, PageRecord, PageRow, ToFetch};
 pub use status::Status;
 pub use versions::Version;
 pub(crate) use versions::{read_at, spot};

@@ -124,6 +124,17 @@ impl PageRecord {
     }
 }
 
+/// What is needed to ask for a page, and no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToFetch {
+    /// Its address.
+    pub url: String,
+    /// `ETag` of the last answer.
+    pub etag: Option<String>,
+    /// `Last-Modified` of the last answer.
+    pub last_modified: Option<String>,
+}
+
 /// Which pages to list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
@@ -193,6 +204,40 @@ impl Reader {
     ) -> Result<(), StoreError> {
         let sql = format!("SELECT {SCANNED} FROM pages WHERE id > ?1 ORDER BY id");
         self.each_row(&sql, (after.0,), |row| Ok(each(scanned(row)?)))
+    }
+
+    /// Every page whose address is this one or comes after it, in the order of addresses, for as long as `each` wants more.
+    pub fn pages_by_address(
+        &self,
+        from: &str,
+        mut each: impl FnMut(PageRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SCANNED} FROM pages WHERE url >= ?1 ORDER BY url");
+        self.each_row(&sql, (from,), |row| Ok(each(scanned(row)?)))
+    }
+
+    /// What is needed to ask for each of these pages, at one moment; `None` where there is no such page.
+    pub fn to_fetch(&self, pages: &[PageId]) -> Result<Vec<Option<ToFetch>>, StoreError> {
+        let sql = "SELECT url, etag, last_modified FROM pages WHERE id = ?1";
+        self.at_one_moment(|reader| {
+            let one = |page: &PageId| {
+                reader.one(sql, (page.0,), |row| {
+                    Ok(ToFetch { url: row.get(0)?, etag: row.get(1)?, last_modified: row.get(2)? })
+                })
+            };
+            pages.iter().map(one).collect()
+        })
+    }
+
+    /// The numbers of the pages with these addresses, at one moment; `None` where there is no such page.
+    pub fn ids_of<'a>(
+        &self,
+        urls: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<Option<PageId>>, StoreError> {
+        let sql = "SELECT id FROM pages WHERE url = ?1";
+        self.at_one_moment(|reader| {
+            urls.into_iter().map(|url| reader.one(sql, (url,), |row| row.get(0).map(PageId))).collect()
+        })
     }
 
     /// How many pages that are crawled were never fetched.
