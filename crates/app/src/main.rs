@@ -14,6 +14,7 @@ mod optimum;
 mod output;
 mod plan;
 mod progress;
+mod serve;
 mod stopwatch;
 mod synthetic;
 mod units;
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Crawl(args) => crawl::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Token(args) => serve::tokens::run(&args),
         Command::Config => crawl::print_config(),
         Command::Data(command) => data::run(&command),
         Command::Optimum(args) => optimum::run(&args),
