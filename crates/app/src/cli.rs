@@ -9,6 +9,8 @@ mod estimate;
 mod lab;
 mod optimum;
 mod plan;
+mod serve;
+mod token;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,8 @@ pub(crate) use estimate::*;
 pub(crate) use lab::*;
 pub(crate) use optimum::OptimumArgs;
 pub(crate) use plan::*;
+pub(crate) use serve::{LogFormat, ServeArgs};
+pub(crate) use token::{CreateArgs, ListArgs, RevokeArgs, TokenArgs, TokenCommand};
 
 /// A web crawler that knows when to come back to a page, and when to hold back.
 #[derive(Debug, Parser)]
@@ -38,6 +42,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Keep copies of pages as fresh as a budget allows, politely
     Crawl(CrawlArgs),
+    /// Crawl, and let other programs take part: an HTTP API over pages, changes, signals and fetches
+    Serve(ServeArgs),
+    /// Who may use the API of `refrain serve`, and for what
+    Token(TokenArgs),
     /// A file of settings for `refrain crawl` with every key, its default, and what it is for
     Config,
     #[command(flatten)]

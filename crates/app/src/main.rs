@@ -34,6 +34,8 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Crawl(args) => crawl::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Token(args) => serve::tokens::run(&args),
         Command::Config => crawl::print_config(),
         Command::Data(command) => data::run(&command),
         Command::Optimum(args) => optimum::run(&args),

@@ -34,7 +34,7 @@ impl Digest {
     }
 
     /// As WARC fields have it: `sha256:` and 64 hexadecimal digits.
-    pub(crate) fn from_field(text: &str) -> Option<Self> {
+    pub fn from_field(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("sha256:")?.as_bytes();
         if digits.len() != 64 {
             return None;

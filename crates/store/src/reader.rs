@@ -26,6 +26,17 @@ impl Reader {
         Self { connection, place }
     }
 
+    /// Several questions about one and the same moment; quicker than one after the other.
+    pub(crate) fn at_one_moment<T>(
+        &self,
+        ask: impl FnOnce(&Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let moment = self.named(self.connection.unchecked_transaction())?;
+        let answer = ask(self)?;
+        self.named(moment.finish())?;
+        Ok(answer)
+    }
+
     /// Whatever a statement gives, row by row, while `each` says so.
     pub(crate) fn each_row(
         &self,

@@ -1,13 +1,13 @@
 //! `refrain crawl`: the engine, with a person in front of it.
 
 pub(crate) mod config;
-mod feed;
+pub(crate) mod feed;
 mod lines;
 pub(crate) mod seeds;
 mod view;
 pub(crate) mod wanted;
-mod watch;
-mod webhook;
+pub(crate) mod watch;
+pub(crate) mod webhook;
 
 use std::io::IsTerminal;
 
@@ -35,7 +35,7 @@ pub(crate) fn print_config() -> Result<(), Failure> {
 
 /// `refrain crawl`
 pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
-    let wanted = Wanted::new(args, Config::find(args.config.as_deref())?)?;
+    let wanted = Wanted::new(args, Config::find(args.config.as_deref())?, true)?;
     let seeds = seeds::read(&wanted.seeds)?;
     outlive_limits_of_files()?;
     let clock = Clock::start();
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
 
 /// Who writes beyond a limit on the size of files (`ulimit -f`) is killed by a signal, unless somebody listens for it: then the write
 /// fails, like one to a full disk, and there is a sentence for that.
-fn outlive_limits_of_files() -> Result<(), Failure> {
+pub(crate) fn outlive_limits_of_files() -> Result<(), Failure> {
     /// SIGXFSZ, where Refrain runs.
     const TOO_LARGE: i32 = 25;
     let failed = |why| Failure::system("cannot listen for signals", why);

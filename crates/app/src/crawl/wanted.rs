@@ -31,8 +31,9 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    pub(crate) fn new(args: &CrawlArgs, config: Config) -> Result<Self, Failure> {
-        let (settings, hooks) = (settings(args, &config)?, hooks(&config)?);
+    /// `fetches`: whether it goes out into the web by itself, for which it needs a name.
+    pub(crate) fn new(args: &CrawlArgs, config: Config, fetches: bool) -> Result<Self, Failure> {
+        let (settings, hooks) = (settings(args, &config, fetches)?, hooks(&config)?);
         let seeds = if args.seeds.is_empty() { config.seeds } else { args.seeds.clone() };
         let data = args.data.clone().or(config.data).unwrap_or_else(|| PathBuf::from("refrain-data"));
         let decisions = logged(args.decisions.as_deref(), config.decisions.as_ref(), &data)?;
@@ -79,7 +80,7 @@ fn hooks(config: &Config) -> Result<Vec<Hook>, Failure> {
     Ok(hooks)
 }
 
-fn settings(args: &CrawlArgs, config: &Config) -> Result<Settings, Failure> {
+fn settings(args: &CrawlArgs, config: &Config, fetches: bool) -> Result<Settings, Failure> {
     let usual = Settings::default();
     let rate = args.rate.or(config.rate.map(|rate| rate.0)).ok_or_else(|| {
         Failure::input(
@@ -105,14 +106,15 @@ fn settings(args: &CrawlArgs, config: &Config) -> Result<Settings, Failure> {
         (None, true) => Until::Once,
         (None, false) => Until::Stopped,
     };
-    let client = client(args, config)?;
+    let agent = agent(args, config, fetches)?;
+    let client = client(args, config, &agent)?;
     Ok(Settings {
         rate: 1.0 / rate.as_secs(),
         gap: args.gap.or(config.gap.map(|gap| gap.0)).unwrap_or(usual.gap),
         patience,
         per_host,
         parallel,
-        agent: agent(args, config)?,
+        agent,
         client,
         rules: config.site.iter().map(rules).collect::<Result<_, _>>()?,
         follow: follow(args.follow.as_ref().or(config.follow.as_ref()))?,
@@ -128,9 +130,8 @@ fn settings(args: &CrawlArgs, config: &Config) -> Result<Settings, Failure> {
     })
 }
 
-fn client(args: &CrawlArgs, config: &Config) -> Result<client::Settings, Failure> {
+fn client(args: &CrawlArgs, config: &Config, agent: &str) -> Result<client::Settings, Failure> {
     let usual = client::Settings::default();
-    let agent = agent(args, config)?;
     let contact = args.contact.as_ref().or(config.contact.as_ref());
     let about = contact.map(|contact| format!(" (+{contact})")).unwrap_or_default();
     let fetch = &config.fetch;
@@ -156,7 +157,7 @@ fn client(args: &CrawlArgs, config: &Config) -> Result<client::Settings, Failure
 }
 
 /// The crawler's name. Nobody goes out into the web without one, and without somebody who answers for it.
-fn agent(args: &CrawlArgs, config: &Config) -> Result<String, Failure> {
+fn agent(args: &CrawlArgs, config: &Config, fetches: bool) -> Result<String, Failure> {
     let agent = args.agent.as_ref().or(config.agent.as_ref());
     let contact = args.contact.as_ref().or(config.contact.as_ref());
     let is_private = args.allow_private || config.allow_private.unwrap_or(false);
@@ -165,7 +166,7 @@ fn agent(args: &CrawlArgs, config: &Config) -> Result<String, Failure> {
             "--agent {agent}: cannot be found in a robots.txt; expected letters, digits, - and _"
         ))),
         (Some(agent), Some(_)) => Ok(agent.clone()),
-        (agent, _) if is_private => Ok(agent.cloned().unwrap_or_else(|| "Refrain".to_owned())),
+        (agent, _) if is_private || !fetches => Ok(agent.cloned().unwrap_or_else(|| "Refrain".to_owned())),
         _ => Err(Failure::input(
             "--agent and --contact are missing: sites must be able to tell who visits them, and whom to ask; \
              expected a name and an address (--allow-private is for your own)",

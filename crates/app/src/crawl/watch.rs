@@ -1,6 +1,6 @@
 //! A crawl with somebody who watches it, and may stop it.
 
-use refrain_engine::{Crawl, Summary, Told};
+use refrain_engine::{Crawl, CrawlError, Summary, Told};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
@@ -57,7 +57,6 @@ pub(crate) fn run_watched(crawl: Crawl, watch: Watch) -> Result<(Summary, Vec<De
     let by_hand = stop.clone();
     let Watch { face, hears, feed, deliveries } = watch;
     let watching = std::thread::spawn(move || watch_face(face, hears, feed, &by_hand));
-    let (over, is_over) = watch::channel(false);
     let (done, delivered) = runtime.block_on(async move {
         tokio::spawn(async move {
             asked_to_stop().await;
@@ -66,16 +65,7 @@ pub(crate) fn run_watched(crawl: Crawl, watch: Watch) -> Result<(Summary, Vec<De
             asked_to_stop().await;
             std::process::exit(130);
         });
-        let deliveries: Vec<_> =
-            deliveries.into_iter().map(|delivery| tokio::spawn(delivery.run(is_over.clone()))).collect();
-        let done = crawl.run(stopped).await;
-        over.send_replace(true);
-        let mut delivered = Vec::new();
-        for delivery in deliveries {
-            // One that panicked has said so, and delivers again what it had.
-            delivered.extend(delivery.await.ok());
-        }
-        (done, delivered)
+        crawl_and_deliver(crawl, stopped, deliveries).await
     });
     let watched = watching.join().map_err(|_| Failure::OnTheWay("what was told is lost".to_owned()));
     // Why the crawl ended goes before what became of the view.
@@ -86,8 +76,27 @@ pub(crate) fn run_watched(crawl: Crawl, watch: Watch) -> Result<(Summary, Vec<De
     Ok((summary, delivered))
 }
 
+/// Crawls until it is over or `stopped` becomes true, and delivers what changes. What came of it, and how far receivers have come.
+pub(crate) async fn crawl_and_deliver(
+    crawl: Crawl,
+    stopped: watch::Receiver<bool>,
+    deliveries: Vec<Delivery>,
+) -> (Result<Summary, CrawlError>, Vec<Delivered>) {
+    let (over, is_over) = watch::channel(false);
+    let deliveries: Vec<_> =
+        deliveries.into_iter().map(|delivery| tokio::spawn(delivery.run(is_over.clone()))).collect();
+    let done = crawl.run(stopped).await;
+    over.send_replace(true);
+    let mut delivered = Vec::new();
+    for delivery in deliveries {
+        // One that panicked has said so, and delivers again what it had.
+        delivered.extend(delivery.await.ok());
+    }
+    (done, delivered)
+}
+
 /// Waits for Ctrl-C, or for who ends processes.
-async fn asked_to_stop() {
+pub(crate) async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         // Then there is Ctrl-C.

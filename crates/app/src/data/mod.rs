@@ -3,10 +3,10 @@
 pub(crate) mod changes;
 mod check;
 mod chosen;
-mod diff;
-mod explain;
+pub(crate) mod diff;
+pub(crate) mod explain;
 mod export;
-mod harmless;
+pub(crate) mod harmless;
 mod import;
 mod pages;
 mod signals;
@@ -46,13 +46,13 @@ impl From<StoreError> for Failure {
 }
 
 /// A moment as everybody's programs read it: `2026-11-15T12:00:00.5Z`.
-fn written(time: Time) -> String {
+pub(crate) fn written(time: Time) -> String {
     let millis = time.as_nanos().div_euclid(1_000_000);
     Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |moment| moment.to_string())
 }
 
 /// A moment as people read it: `2026-11-15 12:00:00`.
-fn spelled(time: Time) -> String {
+pub(crate) fn spelled(time: Time) -> String {
     let seconds = time.as_nanos().div_euclid(1_000_000_000);
     Timestamp::from_second(seconds)
         .map_or_else(|_| seconds.to_string(), |moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string())

@@ -1,4 +1,230 @@
-//! `refrain serve`.
+//! `refrain serve`: a crawl, and doors for everybody else.
+//!
+//! - `server`: connections; `guard`: who comes in; `tokens`: who may do what; `allowance`: how much
+//! - `api`: the doors; `problem`: what they say when something is wrong; `readers`: the store, for those who ask
+//! - `log`, `notify`: what operators and their systems hear
 
+mod allowance;
+mod api;
+mod caught;
+mod guard;
+mod hosts;
+mod log;
 #[expect(dead_code, reason = "the command that serves them is on its way")]
 pub(crate) mod metrics;
+mod notify;
+mod problem;
+mod readers;
+mod server;
+pub(crate) mod tokens;
+mod wanted;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use refrain_engine::{Clock, Crawl, CrawlError, Handle, Pulse, add_seeds};
+use refrain_store::{Batch, Options, Seq, Store};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_rustls::TlsAcceptor;
+
+use crate::cli::ServeArgs;
+use crate::crawl::config::Config;
+use crate::crawl::feed::Feed;
+use crate::crawl::watch::{asked_to_stop, crawl_and_deliver};
+use crate::crawl::webhook::{Delivered, Delivery};
+use crate::crawl::{outlive_limits_of_files, seeds, wanted as crawl_wanted};
+use crate::failure::Failure;
+use crate::output::to_stdout;
+use allowance::Allowance;
+use api::{App, Reads, Shared};
+use guard::{Answered, Count, Guard};
+use log::Ears;
+use problem::Problem;
+use readers::Readers;
+use tokens::Book;
+use wanted::Wanted;
+
+/// `refrain serve`
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    let config = Config::find(args.crawl.config.as_deref())?;
+    let wanted = Wanted::new(args, &config.serve)?;
+    // Once more, for what counts as a change on which site.
+    let again = Config::find(args.crawl.config.as_deref())?;
+    let mut crawls = crawl_wanted::Wanted::new(&args.crawl, config, wanted.fetches)?;
+    wanted.apply(&mut crawls.settings);
+    let seeds = seeds::read(&crawls.seeds)?;
+    let tls = match &wanted.tls {
+        Some((cert, key)) => Some(server::tls::acceptor(cert, key)?),
+        None => None,
+    };
+    outlive_limits_of_files()?;
+    let clock = Clock::start();
+    let book = Book::open(&crawls.data, clock.now())?;
+    if !wanted.listen.ip().is_loopback() && book.is_empty(clock.now()) {
+        return Err(Failure::input(format!(
+            "--listen {}: others could come in, and there is no token; expected `refrain token create` first, or a loopback address",
+            wanted.listen
+        )));
+    }
+    log::start(args.log_format, &args.log_level)?;
+    let mut store = Store::open(&crawls.data, Options::default()).map_err(CrawlError::from)?;
+    add_seeds(&mut store, &seeds, clock.now()).map_err(CrawlError::from)?;
+    let last = store.read().last_seq().map_err(CrawlError::from)?;
+    let feed = crawls.changes.as_deref().map(|to| Feed::open(to, &crawls.data)).transpose()?;
+    let (agent, robot) = (crawls.settings.client.user_agent.clone(), crawls.settings.agent.clone());
+    let (told, hears) = mpsc::unbounded_channel();
+    let crawl = Crawl::new(store, &crawls.data, crawls.settings, clock, Some(told.clone()))?;
+    let deliver = |hook| Delivery::new(hook, &crawls.data, &agent, clock, crawl.ledger(), told.clone());
+    let deliveries = crawls.hooks.into_iter().map(deliver).collect::<Result<Vec<_>, _>>()?;
+    drop(told);
+    let (changes, changed) = watch::channel(last);
+    let (pulse, pulses) = watch::channel(None);
+    let ears = Ears { changes, pulse, feed };
+    let listening = std::thread::spawn(move || ears.listen(hears));
+    let opening = Opening { wanted, tls, book, clock, changed, pulses, config: again, agent: robot };
+    let delivered = live(crawl, deliveries, opening, &crawls.data)?;
+    let heard = listening.join().map_err(|_| Failure::OnTheWay("what was told is lost".to_owned()))?;
+    if !delivered.is_empty() {
+        // What was delivered after the crawl had closed the store.
+        let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
+        Store::open(&crawls.data, Options::default())?.commit(&Batch { delivered, ..Batch::default() })?;
+    }
+    heard
+}
+
+/// All that it takes to open the doors.
+struct Opening {
+    wanted: Wanted,
+    tls: Option<TlsAcceptor>,
+    book: Book,
+    clock: Clock,
+    changed: watch::Receiver<Seq>,
+    pulses: watch::Receiver<Option<Arc<Pulse>>>,
+    config: Config,
+    agent: String,
+}
+
+/// Crawls and serves until somebody ends it: first the doors, then, when nobody needs it any more, the crawl.
+fn live(
+    crawl: Crawl,
+    deliveries: Vec<Delivery>,
+    opening: Opening,
+    data: &Path,
+) -> Result<Vec<Delivered>, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|why| Failure::system("cannot start threads", why))?;
+    let done = runtime.block_on(async move {
+        let (close, closing) = watch::channel(false);
+        let (stop, stopped) = watch::channel(false);
+        let (listen, handle) = (opening.wanted.listen, crawl.handle());
+        let listener = TcpListener::bind(listen)
+            .await
+            .map_err(|why| Failure::system(format!("--listen {listen}: cannot listen there"), why))?;
+        let listen = listener.local_addr().map_err(|why| Failure::system("cannot listen", why))?;
+        let (tls, limits) = (opening.tls.clone(), opening.wanted.limits);
+        let router = doors(opening, handle, data, listen, closing.clone())?;
+        announce(listen, tls.is_some())?;
+        let serving = tokio::spawn(server::serve(listener, tls, router, limits, closing));
+        let by_hand = close.clone();
+        tokio::spawn(async move {
+            asked_to_stop().await;
+            by_hand.send_replace(true);
+            // Asked twice: at once. What was committed is safe.
+            asked_to_stop().await;
+            std::process::exit(130);
+        });
+        tokio::spawn(async move {
+            // It ends when it is asked to, or when the crawl has ended by itself.
+            let _ = serving.await;
+            stop.send_replace(true);
+        });
+        tell_of_the_end(close.subscribe());
+        notify::tell(notify::READY);
+        let (done, delivered) = crawl_and_deliver(crawl, stopped, deliveries).await;
+        close.send_replace(true);
+        let summary = done?;
+        tracing::info!(
+            looks = summary.looks,
+            changed = summary.changed,
+            failed = summary.failed,
+            requests = summary.requests,
+            "it is over"
+        );
+        Ok::<_, Failure>(delivered)
+    })?;
+    // Whoever still reads is not waited for.
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+fn tell_of_the_end(mut closing: watch::Receiver<bool>) {
+    tokio::spawn(async move {
+        if closing.wait_for(|closing| *closing).await.is_ok() {
+            notify::tell(notify::STOPPING);
+            tracing::info!("it ends: no new connections, and the crawl after the last answer");
+        }
+    });
+}
+
+/// Says where it listens: the one line on standard output.
+fn announce(listen: SocketAddr, secure: bool) -> Result<(), Failure> {
+    let scheme = if secure { "https" } else { "http" };
+    tracing::info!(%listen, "listening");
+    to_stdout(|out| writeln!(out, "Listening on {scheme}://{listen}"))
+}
+
+/// All doors, behind the guard.
+fn doors(
+    opening: Opening,
+    handle: Handle,
+    data: &Path,
+    listen: SocketAddr,
+    closing: watch::Receiver<bool>,
+) -> Result<Router, Failure> {
+    let Opening { wanted, book, clock, changed, pulses, config, agent, .. } = opening;
+    // Metrics hear of every request here, too.
+    let count: Count = Arc::new(|answered: &Answered<'_>| {
+        let Answered { route, method, status, seconds } = *answered;
+        tracing::debug!(%method, route, status = status.as_u16(), seconds, "answered");
+    });
+    let allowance = Allowance::new(wanted.each);
+    let guard = Arc::new(Guard::new(clock, book, allowance, listen, wanted.public, count));
+    let app: App = Arc::new(Shared {
+        reads: Reads::counted_by(handle.clone()),
+        readers: Readers::new(data)?,
+        handle,
+        clock,
+        changes: changed,
+        pulse: pulses,
+        closing,
+        streams: Arc::new(Semaphore::new(api::STREAMS)),
+        config,
+        agent,
+        lease: wanted.lease,
+        max_body: wanted.max_body,
+    });
+    // Doors for pushes (`push`) and for metrics are merged here, before what is common to all.
+    Ok(behind(api::router(&app, &guard), &guard))
+}
+
+/// What is common to all doors.
+fn behind(doors: Router, guard: &Arc<Guard>) -> Router {
+    doors
+        .fallback(|| async {
+            Problem::missing("no-such-door", "there is nothing here; /openapi.json says what there is")
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(
+                http::StatusCode::METHOD_NOT_ALLOWED,
+                "no-such-method",
+                "this cannot be done here; /openapi.json says what can",
+            )
+        })
+        .layer(from_fn_with_state(Arc::clone(guard), guard::watch))
+}

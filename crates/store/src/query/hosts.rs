@@ -40,6 +40,13 @@ impl Reader {
         self.each_row(&format!("SELECT {COLUMNS} FROM hosts ORDER BY id"), (), |row| Ok(each(host(row)?)))
     }
 
+    /// Hosts with a greater number, in their order, at most `limit`; without the texts of their robots.txt, which are long.
+    pub fn hosts_after(&self, after: HostId, limit: usize) -> Result<Vec<HostRow>, StoreError> {
+        let columns = COLUMNS.replace(" robots,", " NULL,");
+        let sql = format!("SELECT {columns} FROM hosts WHERE id > ?1 ORDER BY id LIMIT ?2");
+        self.all(&sql, (after.0, i64::try_from(limit).unwrap_or(i64::MAX)), host)
+    }
+
     /// The host of this name.
     pub fn host(&self, name: &str) -> Result<Option<HostRow>, StoreError> {
         self.one(&format!("SELECT {COLUMNS} FROM hosts WHERE name = ?1"), (name,), host)

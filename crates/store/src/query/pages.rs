@@ -200,6 +200,26 @@ impl Reader {
         self.each_row(&sql, (after.0,), |row| Ok(each(scanned(row)?)))
     }
 
+    /// Every page whose address is this one or comes after it, in the order of addresses, for as long as `each` wants more.
+    pub fn pages_by_address(
+        &self,
+        from: &str,
+        mut each: impl FnMut(PageRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SCANNED} FROM pages WHERE url >= ?1 ORDER BY url");
+        self.each_row(&sql, (from,), |row| Ok(each(scanned(row)?)))
+    }
+    /// The numbers of the pages with these addresses, at one moment; `None` where there is no such page.
+    pub fn ids_of<'a>(
+        &self,
+        urls: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<Option<PageId>>, StoreError> {
+        let sql = "SELECT id FROM pages WHERE url = ?1";
+        self.at_one_moment(|reader| {
+            urls.into_iter().map(|url| reader.one(sql, (url,), |row| row.get(0).map(PageId))).collect()
+        })
+    }
+
     /// How many pages that are crawled were never fetched.
     pub fn unfetched(&self) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM pages WHERE fetched IS NULL AND state = 'active'";

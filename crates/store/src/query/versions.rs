@@ -11,6 +11,7 @@ use super::text;
 use crate::digest::Digest;
 use crate::error::{Context, StoreError};
 use crate::facts::{PageId, VersionId};
+use crate::millis;
 use crate::reader::Reader;
 use crate::segments::Spot;
 use crate::warc::{Kind, Record, read_record};
@@ -51,6 +52,14 @@ impl Reader {
     /// One version.
     pub fn version(&self, id: VersionId) -> Result<Option<Version>, StoreError> {
         self.one(&format!("SELECT {VERSION} WHERE v.id = ?1"), (id.0,), version)
+    }
+
+    /// The version of a page that was the latest at a moment, of those that are kept.
+    pub fn version_at(&self, page: PageId, time: Time) -> Result<Option<Version>, StoreError> {
+        let sql = format!(
+            "SELECT {VERSION} WHERE v.page = ?1 AND v.time <= ?2 ORDER BY v.time DESC, v.id DESC LIMIT 1"
+        );
+        self.one(&sql, (page.0, millis::happened(time)), version)
     }
 
     /// The latest version of a page with this body: what a revisit may refer to.

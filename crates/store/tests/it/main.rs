@@ -1,6 +1,7 @@
 //! The store from outside: one program, so that SQLite is linked once.
 
 mod announced;
+mod asked;
 mod check;
 mod crash;
 mod full;

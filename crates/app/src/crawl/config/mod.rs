@@ -41,6 +41,7 @@ pub(crate) struct Config {
     pub(crate) decisions: Option<Decisions>,
     pub(crate) site: Vec<Site>,
     pub(crate) webhook: Vec<Webhook>,
+    pub(crate) serve: Serve,
 }
 
 /// What is asked for, and how much of it is taken.
@@ -54,6 +55,24 @@ pub(crate) struct Fetch {
     pub(crate) whole_timeout: Option<Period>,
     pub(crate) least_speed: Option<Bytes>,
     pub(crate) speed_window: Option<Period>,
+}
+
+/// How `refrain serve` listens, and how much it lets itself be asked.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Serve {
+    pub(crate) listen: Option<String>,
+    pub(crate) fetch: Option<bool>,
+    pub(crate) tls_cert: Option<PathBuf>,
+    pub(crate) tls_key: Option<PathBuf>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) lease: Option<Period>,
+    pub(crate) commit_within: Option<Period>,
+    pub(crate) burst: Option<Period>,
+    pub(crate) connections: Option<usize>,
+    pub(crate) connections_per_address: Option<usize>,
+    pub(crate) requests: Option<Each>,
+    pub(crate) max_body: Option<Bytes>,
 }
 
 /// What is kept of pages.
@@ -140,6 +159,7 @@ impl Config {
         config.data.iter_mut().chain(&mut config.changes).chain(&mut config.authorities).for_each(here);
         config.decisions.iter_mut().filter_map(|log| log.folder.as_mut()).for_each(here);
         config.webhook.iter_mut().filter_map(|hook| hook.secret_file.as_mut()).for_each(here);
+        config.serve.tls_cert.iter_mut().chain(&mut config.serve.tls_key).for_each(here);
         for seed in config.seeds.iter_mut().filter(|seed| !seed.contains("://") && *seed != "-") {
             *seed = folder.join(&*seed).display().to_string();
         }
@@ -199,6 +219,7 @@ mod tests {
             ("[fetch]", "[fetch]\nzzz = 0"),
             ("[keep]", "[keep]\nzzz = 0"),
             ("[decisions]", "[decisions]\nzzz = 0"),
+            ("[serve]", "[serve]\nzzz = 0"),
             ("[[site]]", "[[site]]\nzzz = 0"),
             ("[[webhook]]", "[[webhook]]\nzzz = 0"),
         ] {

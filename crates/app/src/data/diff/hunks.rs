@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
 use super::paint::Paint;
@@ -15,7 +15,7 @@ const ENOUGH: Duration = Duration::from_secs(5);
 
 /// A place where two texts differ.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(crate) struct Hunk {
     /// First line and number of lines, in the old text and in the new one.
     old: (usize, usize),
     new: (usize, usize),
@@ -59,6 +59,19 @@ fn hunk<'a>(diff: &'a TextDiff<'a, 'a, 'a, str>, group: &[DiffOp]) -> Hunk {
 }
 
 impl Hunk {
+    /// Where it begins, in the old text and in the new one.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.old.0, self.new.0)
+    }
+
+    /// Its lines, each with its mark: ` same`, `-gone`, `+new`.
+    pub(crate) fn marked(&self) -> impl Iterator<Item = String> {
+        self.lines.iter().map(|line| {
+            let text: String = line.parts.iter().map(|(_, part)| part.as_str()).collect();
+            format!("{}{text}", line.mark)
+        })
+    }
+
     pub(super) fn write(&self, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
         let (old, new) = (self.old, self.new);
         writeln!(out, "{}", paint.place(&format!("@@ -{},{} +{},{} @@", old.0, old.1, new.0, new.1)))?;
@@ -71,22 +84,8 @@ impl Serialize for Hunk {
         let mut fields = serializer.serialize_struct("Hunk", 3)?;
         fields.serialize_field("old_line", &self.old.0)?;
         fields.serialize_field("new_line", &self.new.0)?;
-        fields.serialize_field("lines", &Lines(&self.lines))?;
+        fields.serialize_field("lines", &self.marked().collect::<Vec<_>>())?;
         fields.end()
-    }
-}
-
-/// Each line with its mark: ` same`, `-gone`, `+new`.
-struct Lines<'a>(&'a [Line]);
-
-impl Serialize for Lines<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut all = serializer.serialize_seq(Some(self.0.len()))?;
-        for line in self.0 {
-            let text: String = line.parts.iter().map(|(_, part)| part.as_str()).collect();
-            all.serialize_element(&format!("{}{text}", line.mark))?;
-        }
-        all.end()
     }
 }
 

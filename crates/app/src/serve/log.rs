@@ -1,0 +1,77 @@
+//! The log, on standard error, and what the crawl tells that goes into it.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use refrain_engine::{Pulse, Told};
+use refrain_store::Seq;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+use tracing_subscriber::EnvFilter;
+
+use crate::cli::LogFormat;
+use crate::crawl::feed::Feed;
+use crate::failure::Failure;
+use crate::units;
+
+/// Begins to log.
+pub(crate) fn start(format: LogFormat, level: &str) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(level).map_err(|why| {
+        Failure::input(format!(
+            "--log-level {level}: {why}; expected error, warn, info, debug or trace, or parts with theirs"
+        ))
+    })?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match format {
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).try_init(),
+        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).with_target(false).try_init(),
+    };
+    started.map_err(|why| Failure::OnTheWay(format!("the log cannot be written ({why})")))
+}
+
+/// Who is told of what.
+pub(crate) struct Ears {
+    /// The last change on the disk.
+    pub(crate) changes: watch::Sender<Seq>,
+    /// How it is doing.
+    pub(crate) pulse: watch::Sender<Option<Arc<Pulse>>>,
+    /// A file of changes.
+    pub(crate) feed: Option<Feed>,
+}
+
+impl Ears {
+    /// Passes on what the crawl tells, until it is over. Whether the changes could be written.
+    pub(crate) fn listen(mut self, mut told: UnboundedReceiver<Told>) -> Result<(), Failure> {
+        let mut fed = self.feed.as_mut().map_or(Ok(()), Feed::catch_up);
+        complain(&fed);
+        while let Some(told) = told.blocking_recv() {
+            match told {
+                Told::Changes(seq) => {
+                    self.changes.send_replace(seq);
+                    if let (Some(feed), true) = (&mut self.feed, fed.is_ok()) {
+                        fed = feed.catch_up();
+                        complain(&fed);
+                    }
+                }
+                Told::Pulse(pulse) => {
+                    self.pulse.send_replace(Some(Arc::from(pulse)));
+                }
+                Told::Warning(sentence) => tracing::warn!("{sentence}"),
+                Told::Announced { url, kind, signals, found, .. } => {
+                    tracing::debug!(url, kind = kind.as_str(), signals, found, "heard");
+                }
+                Told::Looked { url, outcome, note, status, bytes, took, .. } => {
+                    let took = units::spoken(took);
+                    tracing::debug!(url, status, bytes, took, note, "{}", outcome.as_str());
+                }
+            }
+        }
+        fed
+    }
+}
+
+fn complain(fed: &Result<(), Failure>) {
+    if let Err(why) = fed {
+        tracing::error!("{why}; the crawl goes on, and `refrain changes` will have them all");
+    }
+}

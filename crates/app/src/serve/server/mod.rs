@@ -1,0 +1,124 @@
+//! Connections: who gets one, how long it may take, and how it ends.
+//!
+//! What is said on them is decided elsewhere: by the guard (`guard`), then by the doors (`api`).
+
+pub(crate) mod slots;
+pub(crate) mod tls;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tower::Service;
+
+use slots::Slots;
+
+/// Who does not say within this time what they want is sent away; also who is silent for so long on a connection that is kept.
+const HEAD: Duration = Duration::from_secs(10);
+/// So long a connection may take to be secured.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Requests under way when it ends get so long.
+const GRACE: Duration = Duration::from_secs(10);
+/// The head of a request is no longer than this.
+const LONGEST_HEAD: usize = 64 << 10;
+/// After a failure to accept (too many files are open, as a rule) it is tried again after this.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Who is at the other end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) connections: usize,
+    pub(crate) per_address: usize,
+}
+
+/// Serves until `closing` becomes true, and then a little longer for those who are being answered.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Limits,
+    mut closing: watch::Receiver<bool>,
+) {
+    let (graceful, slots) = (GracefulShutdown::new(), Arc::new(Slots::new(limits)));
+    loop {
+        let accepted = tokio::select! {
+            accepted = slots.accept(&listener) => accepted,
+            _ = closing.wait_for(|closing| *closing) => break,
+        };
+        let (stream, peer, slot) = match accepted {
+            Ok(Some(accepted)) => accepted,
+            // One address has too many.
+            Ok(None) => continue,
+            Err(why) => {
+                tracing::warn!(%why, "a connection could not be accepted");
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
+        };
+        let (router, tls, watcher) = (router.clone(), tls.clone(), graceful.watcher());
+        tokio::spawn(async move {
+            let _slot = slot;
+            match tls {
+                None => talk(stream, peer, router, watcher).await,
+                Some(tls) => match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => talk(stream, peer, router, watcher).await,
+                    Ok(Err(why)) => tracing::debug!(%peer, %why, "a connection could not be secured"),
+                    Err(_) => tracing::debug!(%peer, "a connection was not secured in time"),
+                },
+            }
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not end in time, and are cut off");
+    }
+}
+
+/// Everything that is said on a connection.
+async fn talk(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: SocketAddr,
+    router: Router,
+    watcher: Watcher,
+) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let mut router = router.clone();
+        async move {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(Peer(peer));
+            Ok::<_, Infallible>(match router.call(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            })
+        }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD.max(8192));
+    let connection = http.serve_connection(TokioIo::new(stream), service);
+    if let Err(why) = watcher.watch(connection).await {
+        tracing::debug!(%peer, %why, "a connection broke off");
+    }
+}
+
+/// A socket without delays: answers are short, and somebody waits for them.
+pub(super) fn at_once(stream: &TcpStream) {
+    // Then they take a little longer.
+    let _ = stream.set_nodelay(true);
+}

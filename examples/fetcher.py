@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""A fetcher for `refrain serve --no-fetch`: Refrain decides what is fetched when, this fetches it.
+
+    refrain serve --no-fetch --rate 20/s &
+    python3 examples/fetcher.py --agent MyCrawler --contact me@example.net
+
+It takes work in batches, asks hosts only for what has changed, brings results back in batches, waits longer and longer when
+nobody answers, and gives back what it has not fetched when it is stopped (Ctrl-C, or SIGTERM). Python's standard library is all it needs.
+"""
+
+import argparse
+import base64
+import json
+import os
+import queue
+import random
+import signal
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+LARGEST = 10_000_000  # bytes of a body; what is longer is not brought back
+BATCH_BYTES = 8_000_000  # of results in one request
+BATCH_SECONDS = 1.0  # no result waits for longer
+
+
+class Door:
+    """The API of a server."""
+
+    def __init__(self, server, token):
+        self.server = server.rstrip("/")
+        self.headers = {"Content-Type": "application/json"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+
+    def post(self, path, content, timeout, key=None):
+        headers = dict(self.headers, **({"Idempotency-Key": key} if key else {}))
+        data = json.dumps(content).encode()
+        request = urllib.request.Request(self.server + path, data=data, headers=headers, method="POST")
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return json.load(answer)
+
+    def post_until_taken(self, path, content, timeout, stopped, key=None):
+        """Again and again until there is an answer: what is posted here may come twice and counts once."""
+        pause = 0.5
+        while True:
+            try:
+                return self.post(path, content, timeout, key)
+            except urllib.error.HTTPError as error:
+                detail = error.read(1000).decode(errors="replace")
+                if error.code not in (408, 429) and error.code < 500:
+                    raise SystemExit(f"{path}: {error.code} {detail}") from error
+                wait = float(error.headers.get("Retry-After") or pause)
+                print(f"{path}: {error.code}; again in {wait:.1f} s", flush=True)
+            except (OSError, ValueError) as error:
+                wait = pause * random.uniform(0.5, 1.5)
+                print(f"{path}: {error}; again in {wait:.1f} s", flush=True)
+            pause = min(2 * pause, 30)
+            if stopped.wait(wait):
+                return None
+
+
+class Redirects(urllib.request.HTTPRedirectHandler):
+    max_redirections = 5
+
+
+class Fetcher:
+    def __init__(self, args):
+        self.args = args
+        self.door = Door(args.server, args.token)
+        self.stopped = threading.Event()
+        self.work = queue.Queue(maxsize=2 * args.threads)
+        self.done = queue.Queue()
+        agent = f"{args.agent} (+{args.contact})" if args.contact else args.agent
+        self.opener = urllib.request.build_opener(Redirects)
+        self.opener.addheaders = [("User-Agent", agent), ("Accept-Encoding", "identity")]
+
+    def fetch(self, order):
+        """One fetch, as the server wants to hear of it."""
+        result = {"lease": order["lease"]}
+        request = urllib.request.Request(order["url"])
+        if order.get("etag"):
+            request.add_header("If-None-Match", order["etag"])
+        if order.get("last_modified"):
+            request.add_header("If-Modified-Since", order["last_modified"])
+        begun = time.monotonic()
+        try:
+            try:
+                answer = self.opener.open(request, timeout=self.args.timeout)
+            except urllib.error.HTTPError as error:
+                answer = error  # 304, 404 and the like are answers, too
+            with answer:
+                result["response_seconds"] = time.monotonic() - begun
+                result["status"] = answer.status
+                result["headers"] = {name: value for name, value in answer.headers.items() if name.lower() != "set-cookie"}
+                if answer.url and answer.url != order["url"]:
+                    result["url"] = answer.url
+                if answer.status == 200:
+                    body = answer.read(LARGEST + 1)
+                    if len(body) > LARGEST:
+                        raise ValueError(f"the body is longer than {LARGEST} bytes")
+                    result["bytes"] = len(body)
+                    result["body_base64"] = base64.b64encode(body).decode()
+        except Exception as error:  # whatever a stranger's server does, the next page is fetched
+            result = {"lease": order["lease"], "error": f"{type(error).__name__}: {error}"[:300]}
+        result["duration_seconds"] = time.monotonic() - begun
+        return result
+
+    def worker(self):
+        while True:
+            order = self.work.get()
+            if order is None:
+                return
+            if self.stopped.is_set() or time.monotonic() > order["until"]:
+                self.done.put({"lease": order["lease"], "given_back": True})
+            else:
+                self.done.put(self.fetch(order))
+
+    def hand_in(self):
+        """Brings results back in batches, until all are."""
+        batch, size, since, over = [], 0, time.monotonic(), False
+        while not over:
+            try:
+                result = self.done.get(timeout=BATCH_SECONDS)
+                over = result is None
+                if result is not None:
+                    batch.append(result)
+                    size += len(result.get("body_base64", "")) + 1000
+            except queue.Empty:
+                pass
+            late = time.monotonic() - since > BATCH_SECONDS
+            if batch and (over or late or len(batch) >= 100 or size > BATCH_BYTES):
+                # At the end it is tried for a while, too: what was fetched is worth something.
+                patience = threading.Event()
+                timer = threading.Timer(20, patience.set) if self.stopped.is_set() else None
+                if timer:
+                    timer.start()
+                answer = self.door.post_until_taken("/v1/fetches/results", {"results": batch}, 60, patience)
+                if timer:
+                    timer.cancel()
+                for receipt in (answer or {}).get("results", []):
+                    if receipt["result"] != "taken":
+                        print(f"{receipt['lease']}: {receipt['result']} {receipt.get('detail', '')}", flush=True)
+                if answer:
+                    print(f"{len(batch)} results handed in", flush=True)
+                batch, size = [], 0
+            if not batch:
+                since = time.monotonic()
+
+    def run(self):
+        workers = [threading.Thread(target=self.worker) for _ in range(self.args.threads)]
+        hander = threading.Thread(target=self.hand_in)
+        for thread in [*workers, hander]:
+            thread.start()
+        try:
+            while not self.stopped.is_set():
+                wanted = {"most": self.args.threads, "wait_seconds": 10, "lease_seconds": self.args.lease}
+                # The same key until there is an answer: if one is lost, the same work is given again.
+                grant = self.door.post_until_taken("/v1/fetches/next", wanted, 40, self.stopped, str(uuid.uuid4()))
+                until = time.monotonic() + self.args.lease
+                for order in (grant or {}).get("fetches", []):
+                    self.work.put(dict(order, until=until))
+        finally:
+            self.stopped.set()
+            for _ in workers:
+                self.work.put(None)
+            for thread in workers:
+                thread.join()
+            self.done.put(None)
+            hander.join()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", default="http://127.0.0.1:7070", help="where `refrain serve` listens")
+    parser.add_argument("--token", default=os.environ.get("REFRAIN_TOKEN"), help="with the scope write [env: REFRAIN_TOKEN]")
+    parser.add_argument("--agent", required=True, help="the crawler's name, for User-Agent")
+    parser.add_argument("--contact", help="who answers for it, for User-Agent")
+    parser.add_argument("--threads", type=int, default=16, help="fetches at the same time")
+    parser.add_argument("--timeout", type=float, default=30, help="seconds that a host has to answer")
+    parser.add_argument("--lease", type=float, default=120, help="seconds for which work is ours")
+    args = parser.parse_args()
+    socket.setdefaulttimeout(args.timeout)
+    fetcher = Fetcher(args)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: fetcher.stopped.set())
+    fetcher.run()
+
+
+if __name__ == "__main__":
+    main()
