@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use refrain_core::time::Time;
+use refrain_core::time::{Span, Time};
 use refrain_lab::trace::{Announcement, Clock, LookedAt, Trace, from_looks, unix};
 use refrain_store::{Outcome, Role};
 
@@ -29,16 +29,27 @@ pub(crate) struct Recorded {
 /// More kinds of signals than anyone has.
 const MOST_KINDS: usize = 64;
 
+/// The data directory has times in whole milliseconds, rounded down.
+const ROUNDED: Span = Span::from_millis(2);
+
 /// A page as the log has it.
 struct Page {
     url: String,
     host: u32,
     importance: f64,
     is_page: bool,
-    /// Looks that saw it, and whether it had changed.
-    looks: Vec<(Time, bool)>,
+    /// Looks that saw it.
+    looks: Vec<Look>,
     /// When it was said to have changed, and by whom.
     signals: Vec<(Time, u8)>,
+}
+
+/// A look that saw the page.
+struct Look {
+    time: Time,
+    /// Whether it had changed since the look that made or confirmed the copy: this one.
+    changed: bool,
+    since: Option<Time>,
 }
 
 #[derive(Default)]
@@ -125,14 +136,17 @@ impl Reading {
                 // What matters for a while is taken as it was when it was wanted last.
                 self.page(page)?.importance = not_negative(importance)?;
             }
-            Line::Look { time, page, outcome, .. } => {
+            Line::Look { time, page, outcome, elapsed } => {
+                let since = elapsed.map(|elapsed| moment(time - elapsed)).transpose()?;
                 let time = self.at(time)?;
                 let outcome = Outcome::from_name(&outcome).ok_or_else(|| {
                     format!("'{outcome}' is no outcome; expected one like changed or unchanged")
                 })?;
                 let page = self.page(page)?;
                 if outcome.is_fresh() {
-                    page.looks.push((time, matches!(outcome, Outcome::First | Outcome::Changed)));
+                    // A first look has nothing to compare with, also where the one before it was lost.
+                    let changed = outcome == Outcome::Changed;
+                    page.looks.push(Look { time, changed, since });
                 }
             }
             Line::Signal { time, page, kind, .. } => {
@@ -195,20 +209,19 @@ impl Reading {
         // What sitemaps and feeds say is in the signals; they are no pages to keep fresh.
         self.pages.retain(|page| page.is_page);
         let mut ids = Ids::default();
-        for (number, page) in self.pages.iter_mut().enumerate() {
+        for (number, page) in self.pages.iter().enumerate() {
             ids.push(&page.url, number as u64 + 1);
-            // A look is written down when it is over: a slow one after others that began later.
-            page.looks.sort_by_key(|(time, _)| *time);
-            page.looks.dedup_by_key(|(time, _)| *time);
         }
-        let looked_at: Vec<LookedAt> = self.pages.iter().map(looked_at).collect();
+        let looks: Vec<Vec<(Time, bool)>> = self.pages.iter_mut().map(|page| kept(&mut page.looks)).collect();
+        let looked_at: Vec<LookedAt> =
+            self.pages.iter().zip(&looks).map(|(page, looks)| looked_at(page, looks)).collect();
         let mut trace = from_looks(&looked_at, self.hosts.len() as u32, seed);
         trace.sources = vec![Clock::new(self.outages)];
         trace.kinds = self.kinds;
         let mut fetches = Vec::new();
         for (place, page) in trace.pages.iter_mut().enumerate() {
-            let seen = &self.pages[page.number as usize];
-            fetches.extend(seen.looks.iter().skip(1).map(|(time, _)| (*time, page.number)));
+            let (seen, looks) = (&self.pages[page.number as usize], &looks[page.number as usize]);
+            fetches.extend(looks.iter().skip(1).map(|(time, _)| (*time, page.number)));
             // Nobody knew before the first that there would be any.
             page.heard_from = seen.signals.iter().map(|(time, _)| *time).min();
             let announced = seen.signals.iter().filter(|(time, _)| (page.first..=page.last).contains(time));
@@ -216,14 +229,34 @@ impl Reading {
                 time: *time,
                 page: place as u32,
                 kind: *kind,
-                is_change: is_true(&seen.looks, *time),
+                is_change: is_true(looks, *time),
             }));
         }
         trace.announcements.sort_by_key(|told| (told.time, told.page));
         fetches.sort_unstable();
-        let once = self.pages.iter().filter(|page| page.looks.len() == 1).count();
+        let once = looks.iter().filter(|looks| looks.len() == 1).count();
         Recorded { ids, trace, fetches, once }
     }
+}
+
+/// Looks in the order of time, each with whether the page had changed since the one before.
+///
+/// A look is logged when it is over, and counts for the crawler when it is on the disk. One that a kill came before was made in vain: the next look compares
+/// with the copy from before it, and would see its change once more.
+fn kept(looks: &mut [Look]) -> Vec<(Time, bool)> {
+    looks.sort_by_key(|look| look.time);
+    let mut kept: Vec<(Time, bool)> = Vec::with_capacity(looks.len());
+    for Look { time, changed, since } in looks {
+        if let Some(since) = since {
+            let made_in_vain = |before: Time| before > *since + ROUNDED;
+            while kept.last().is_some_and(|(before, _)| made_in_vain(*before)) {
+                kept.pop();
+            }
+        }
+        kept.push((*time, *changed));
+    }
+    kept.dedup_by_key(|(time, _)| *time);
+    kept
 }
 
 /// Whether the next look after a signal saw a change.
@@ -233,8 +266,8 @@ fn is_true(looks: &[(Time, bool)], signal: Time) -> bool {
 }
 
 /// Who was never seen has no looks at all, and is left out like who was seen once.
-fn looked_at(page: &Page) -> LookedAt {
-    let (first, looks) = match page.looks.split_first() {
+fn looked_at(page: &Page, looks: &[(Time, bool)]) -> LookedAt {
+    let (first, looks) = match looks.split_first() {
         Some(((first, _), rest)) => (*first, rest.to_vec()),
         None => (Time::MAX, Vec::new()),
     };
@@ -260,8 +293,6 @@ fn said(why: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use refrain_core::time::Span;
-
     use super::*;
 
     const LOG: &str = r#"{"is":"begins","time":1000,"rate":2.0}
@@ -311,6 +342,21 @@ mod tests {
             assert_eq!(page.heard_from, Some(at(1050)));
             assert_eq!(recorded.ids.get(0), "http://a/");
         }
+    }
+
+    /// What the crawler saw and lost it sees once more: that is one change.
+    #[test]
+    fn looks_that_a_kill_made_vain_do_not_count() {
+        let again = r#"{"is":"look","time":1602.5,"page":1,"outcome":"changed","elapsed":601.5004}"#;
+        let log: Vec<&str> =
+            LOG.lines().map(|line| if line.contains("not modified") { again } else { line }).collect();
+        let recorded = read(&(log.join("\n") + "\n")).unwrap();
+        let page = &recorded.trace.pages[0];
+        assert_eq!(page.changes.len(), 1);
+        assert_eq!(recorded.fetches, [(Time::ZERO + Span::from_millis(1_602_500), 0)]);
+        let again = again.replace("changed", "first").replace("601.5004", "null");
+        let log = LOG.replace(LOG.lines().find(|line| line.contains("not modified")).unwrap(), &again);
+        assert_eq!(read(&log).unwrap().trace.pages[0].changes.len(), 1, "only what was compared is a change");
     }
 
     #[test]
