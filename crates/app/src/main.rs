@@ -14,6 +14,7 @@ mod optimum;
 mod output;
 mod plan;
 mod progress;
+mod serve;
 mod stopwatch;
 mod synthetic;
 mod units;
