@@ -17,7 +17,7 @@ use tower::ServiceExt;
 
 use super::ears::{Ears, Soon};
 use super::webhook::{Speaker, Tokens};
-use super::{Push, Settings, Verdict};
+use super::{Count, Push, Settings, Verdict};
 
 /// Kind, address, when it changed, and whether it may be added.
 type Told = (Kind, String, Option<Time>, bool);
@@ -37,6 +37,7 @@ pub(super) struct Fake {
     pub(super) gets: Mutex<Vec<String>>,
     pub(super) kept: Mutex<Vec<(String, Vec<u8>)>>,
     pub(super) counted: Mutex<Vec<(&'static str, Verdict)>>,
+    pub(super) news: Mutex<usize>,
     pub(super) is_over: AtomicBool,
     /// Hosts never have time for us.
     pub(super) is_busy: AtomicBool,
@@ -68,13 +69,12 @@ impl Fake {
     }
 
     pub(super) fn push(self: &Arc<Self>) -> Arc<Push> {
-        let counting = Arc::clone(self);
         let settings = Settings {
             public_url: Some(PageUrl::parse("https://crawler.example/refrain/").unwrap()),
             most_subscriptions: 3,
             indexnow_adds: false,
             tokens: Arc::new(OneToken),
-            count: Arc::new(move |door, verdict| lock(&counting.counted).push((door, verdict))),
+            count: Arc::clone(self) as Arc<dyn Count>,
         };
         Arc::new(Push::with(settings, Arc::clone(self) as Arc<dyn Ears>))
     }
@@ -86,6 +86,16 @@ impl Fake {
 
     pub(super) fn last_verdict(&self) -> Option<(&'static str, Verdict)> {
         lock(&self.counted).last().copied()
+    }
+}
+
+impl Count for Fake {
+    fn judged(&self, door: &'static str, verdict: Verdict) {
+        lock(&self.counted).push((door, verdict));
+    }
+
+    fn heard(&self, _: Kind, heard: &[Heard]) {
+        *lock(&self.news) += heard.iter().filter(|heard| **heard == Heard::News).count();
     }
 }
 

@@ -17,12 +17,13 @@ mod websub;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::StatusCode;
-use refrain_engine::Handle;
+use refrain_engine::{Handle, Heard, Kind, Over, Said};
 use refrain_fetch::client::{self, Client};
 use refrain_fetch::url::PageUrl;
 use tokio::sync::watch;
@@ -33,8 +34,13 @@ use problem::Problem;
 pub(crate) use verdict::Verdict;
 pub(crate) use webhook::{Speaker, Tokens};
 
-/// Hears what became of each push: by whom (`websub`, `indexnow`, `ping`, the name of a source, or `webhook` if nobody knows), and what.
-pub(crate) type Count = dyn Fn(&'static str, Verdict) + Send + Sync;
+/// Who counts what is pushed.
+pub(crate) trait Count: Send + Sync + 'static {
+    /// What became of a push as a whole. By whom: `websub`, `indexnow`, `ping`, the name of a source, or `webhook` if nobody knows.
+    fn judged(&self, door: &'static str, verdict: Verdict);
+    /// What became of each page of one that was taken. Feeds that hubs distribute are told of by the engine.
+    fn heard(&self, kind: Kind, heard: &[Heard]);
+}
 
 /// What the doors are told.
 #[derive(Clone)]
@@ -48,11 +54,14 @@ pub(crate) struct Settings {
     /// Who knows the tokens of sources.
     pub(crate) tokens: Arc<dyn Tokens>,
     /// Who counts.
-    pub(crate) count: Arc<Count>,
+    pub(crate) count: Arc<dyn Count>,
 }
 
 /// So many subscriptions, if nothing else is said.
 pub(crate) const USUAL_SUBSCRIPTIONS: usize = 10_000;
+
+/// A hub has so long to answer.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// The doors through which others push.
 pub(crate) struct Push {
@@ -75,19 +84,25 @@ impl Push {
         data: &Path,
         client: client::Settings,
     ) -> Result<Self, Failure> {
+        // What a hub has to say is short.
+        let client =
+            client::Settings { max_body: 64 * 1024, head_timeout: ANSWER, whole_timeout: ANSWER, ..client };
         let client = Client::new(client).map_err(|why| Failure::OnTheWay(why.to_string()))?;
         Ok(Self::with(settings, Arc::new(Crawled::new(handle, data, client)?)))
     }
 
     fn with(settings: Settings, ears: Arc<dyn Ears>) -> Self {
-        Self {
+        let push = Self {
             ears,
             settings,
             websub: websub::Desk::new(),
             indexnow: indexnow::Desk::new(),
             webhook: webhook::Desk::new(),
             ping: ping::Desk::new(),
-        }
+        };
+        // Before any door opens: a hub may be on its way.
+        push.restore();
+        push
     }
 
     /// The doors.
@@ -115,8 +130,15 @@ impl Push {
     fn answer(&self, door: &'static str, answer: Answer) -> Response {
         let (verdict, response) = answer
             .unwrap_or_else(|problem| (Verdict::of_status(problem.status.as_u16()), problem.into_response()));
-        (self.settings.count)(door, verdict);
+        self.settings.count.judged(door, verdict);
         response
+    }
+
+    /// Hands on what is said, and counts what became of it.
+    async fn signal(&self, kind: Kind, said: Vec<Said>) -> Result<Vec<Heard>, Over> {
+        let heard = self.ears.signal(kind, said).await?;
+        self.settings.count.heard(kind, &heard);
+        Ok(heard)
     }
 }
 

@@ -79,7 +79,7 @@ impl Push {
         if !self.ping.is_first(&host, now) {
             return Err(Problem::too_many(format!("{host} was heard less than a minute ago"), 60));
         }
-        self.ears.signal(Kind::Ping, vec![Said { url, changed: None, adds: false }]).await?;
+        self.signal(Kind::Ping, vec![Said { url, changed: None, adds: false }]).await?;
         Ok((Verdict::Taken, StatusCode::OK.into_response()))
     }
 }

@@ -168,7 +168,7 @@ impl Push {
         }
         let adds = self.settings.indexnow_adds;
         let said = call.urls.into_iter().map(|url| Said { url, changed: None, adds }).collect();
-        if let Err(over) = self.ears.signal(Kind::IndexNow, said).await {
+        if let Err(over) = self.signal(Kind::IndexNow, said).await {
             locked(&self.indexnow.calls).forget(&mark);
             return Err(over.into());
         }

@@ -74,7 +74,7 @@ impl Push {
         {
             return Ok((Verdict::Replayed, answered("replayed", &[])));
         }
-        match self.ears.signal(Kind::Source(speaker.source), said).await {
+        match self.signal(Kind::Source(speaker.source), said).await {
             Ok(heard) => Ok((Verdict::Taken, answered("taken", &heard))),
             Err(over) => {
                 // It did not count: it may come again.

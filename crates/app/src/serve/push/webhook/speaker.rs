@@ -12,7 +12,8 @@ use refrain_fetch::url::PageUrl;
 pub(crate) struct Speaker {
     /// As what it is learned how far it can be believed.
     pub(crate) source: Source,
-    /// Hosts that it speaks for: `example.org`, `*.example.org` for all below it, `*` for all.
+    /// Hosts that it speaks for: `https://example.org` (as hosts are named everywhere), `example.org` whatever the scheme and port, `*.example.org` for all
+    /// below it; all, if none are named.
     pub(crate) hosts: Vec<String>,
 }
 
@@ -25,10 +26,14 @@ pub(crate) trait Tokens: Send + Sync + 'static {
 impl Speaker {
     pub(super) fn speaks_for(&self, url: &PageUrl) -> bool {
         let host = url.host();
-        self.hosts.iter().any(|pattern| match pattern.strip_prefix("*.") {
+        let fits = |pattern: &String| match pattern.strip_prefix("*.") {
             Some(below) => host.strip_suffix(below).is_some_and(|rest| rest.ends_with('.')),
-            None => pattern == "*" || pattern.eq_ignore_ascii_case(host),
-        })
+            None if pattern.contains("://") => {
+                PageUrl::parse(pattern).is_ok_and(|named| named.robots() == url.robots())
+            }
+            None => pattern.eq_ignore_ascii_case(host),
+        };
+        self.hosts.is_empty() || self.hosts.iter().any(fits)
     }
 }
 
@@ -82,7 +87,12 @@ mod tests {
             !speaks("*.example.org", "https://example.org/")
                 && !speaks("*.example.org", "https://badexample.org/")
         );
-        assert!(speaks("*", "https://anything.example/"));
-        assert!(!speaks("", "https://example.org/"));
+        assert!(speaks("https://example.org", "https://example.org:443/a"));
+        assert!(speaks("http://example.org:8080", "http://example.org:8080/a"));
+        assert!(!speaks("https://example.org", "http://example.org/a"));
+        assert!(!speaks("https://example.org", "https://example.org:8443/a"));
+        assert!(!speaks("", "https://example.org/") && !speaks("://", "https://example.org/"));
+        let anybody = Speaker { source: Source::new("cdn").unwrap(), hosts: Vec::new() };
+        assert!(anybody.speaks_for(&PageUrl::parse("https://anything.example/").unwrap()));
     }
 }

@@ -31,6 +31,7 @@ fn who_has_a_token_is_heard() {
     );
     assert!(lock(&fake.heard).iter().all(|(kind, ..)| kind.as_str() == "cdn"));
     assert_eq!(fake.last_verdict(), Some(("cdn", Verdict::Taken)));
+    assert_eq!(*lock(&fake.news), 3);
 }
 
 #[test]

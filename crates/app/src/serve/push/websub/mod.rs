@@ -92,9 +92,8 @@ impl Push {
         }
     }
 
-    /// Subscribes and renews, until `stop` becomes true. What was subscribed to before a restart goes on.
+    /// Subscribes and renews, until `stop` becomes true.
     pub(super) async fn subscribe(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        self.restore();
         let (watched, push) = (stop.clone(), Arc::clone(&self));
         let waker = tokio::spawn(async move {
             // Whoever can stop us may also be gone: that is an end, too.
@@ -126,7 +125,8 @@ impl Push {
         waker.abort();
     }
 
-    fn restore(&self) {
+    /// What was subscribed to before a restart goes on.
+    pub(super) fn restore(&self) {
         if self.settings.public_url.is_none() {
             return;
         }
@@ -301,7 +301,7 @@ impl Push {
         if sniff(&body, kind.and_then(|kind| kind.charset).as_deref()).is_feed() {
             self.ears.distributed(page, url, answer_of(headers, body)).await?;
         } else {
-            self.ears.signal(Kind::WebSub, vec![Said { url, changed: None, adds: false }]).await?;
+            self.signal(Kind::WebSub, vec![Said { url, changed: None, adds: false }]).await?;
         }
         Ok(())
     }
