@@ -100,8 +100,9 @@ impl Push {
             webhook: webhook::Desk::new(),
             ping: ping::Desk::new(),
         };
-        // Before any door opens: a hub may be on its way.
+        // Before any door opens: a hub may be on its way, or a replay.
         push.restore();
+        push.recall_posts();
         push
     }
 

@@ -1,8 +1,10 @@
 //! A door for programs that know what changed: caches that were purged, content management systems. Each has a token, which says whom it speaks for.
 
 mod body;
+mod kept;
 mod speaker;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Body;
@@ -17,6 +19,7 @@ use super::problem::Problem;
 use super::recent::Recent;
 use super::verdict::Verdict;
 use super::{Answer, Push};
+use kept::Taken;
 use speaker::token;
 pub(crate) use speaker::{Speaker, Tokens};
 
@@ -31,11 +34,13 @@ const SKEW: Span = Span::from_whole_secs(300);
 
 pub(super) struct Desk {
     seen: Mutex<Recent<(Source, String), ()>>,
+    /// How many were taken, over all restarts.
+    taken: AtomicU64,
 }
 
 impl Desk {
     pub(super) fn new() -> Self {
-        Self { seen: Mutex::new(Recent::new(MOST_SEEN)) }
+        Self { seen: Mutex::new(Recent::new(MOST_SEEN)), taken: AtomicU64::new(0) }
     }
 
     fn seen(&self) -> MutexGuard<'_, Recent<(Source, String), ()>> {
@@ -56,6 +61,22 @@ pub(super) async fn post(State(push): State<Arc<Push>>, headers: HeaderMap, body
 }
 
 impl Push {
+    /// What was taken before a restart is not taken again.
+    pub(super) fn recall_posts(&self) {
+        let kept = self.ears.kept(kept::START).unwrap_or_else(|why| {
+            tracing::warn!("posts that were taken cannot be read: {why}");
+            Vec::new()
+        });
+        let (now, mut seen) = (self.ears.now(), self.webhook.seen());
+        for one in Taken::read(&kept) {
+            self.webhook.taken.fetch_max(one.number + 1, Ordering::Relaxed);
+            let rest = (one.time() + SEEN_FOR).since(now);
+            if let Some(mark) = one.mark().filter(|_| rest > Span::ZERO) {
+                seen.put(mark, (), now, rest);
+            }
+        }
+    }
+
     async fn posted(&self, speaker: &Speaker, headers: &HeaderMap, body: Body) -> Answer {
         let now = self.ears.now();
         let id = id_of(headers)?;
@@ -75,7 +96,15 @@ impl Push {
             return Ok((Verdict::Replayed, answered("replayed", &[])));
         }
         match self.signal(Kind::Source(speaker.source), said).await {
-            Ok(heard) => Ok((Verdict::Taken, answered("taken", &heard))),
+            Ok(heard) => {
+                // Afterwards: who is killed in between hears of it twice, which harms less than not at all.
+                if let Some((source, id)) = &mark {
+                    let number = self.webhook.taken.fetch_add(1, Ordering::Relaxed);
+                    let (name, value) = Taken::new(number, Kind::Source(*source).as_str(), id, now).written();
+                    self.ears.keep(name, value).await?;
+                }
+                Ok((Verdict::Taken, answered("taken", &heard)))
+            }
             Err(over) => {
                 // It did not count: it may come again.
                 if let Some(mark) = &mark {

@@ -68,6 +68,10 @@ fn what_comes_again_changes_nothing() {
         assert_eq!(fake.urls().len(), 2);
         assert_eq!((post("webhook-id", "1").await, post("idempotency-key", "1").await), (200, 200));
         assert_eq!(fake.last_verdict(), Some(("cdn", Verdict::Replayed)));
+        let restarted = fake.push();
+        let again = [TOKEN, JSON, ("webhook-id", "1")];
+        assert_eq!(knock(&restarted, "POST", "/push/webhook", &again, BODY).await.0, 200);
+        assert_eq!(fake.last_verdict(), Some(("cdn", Verdict::Replayed)), "a restart forgets nothing");
         assert_eq!(fake.urls().len(), 2);
         fake.later(86_400);
         assert_eq!((post("webhook-id", "1").await, fake.urls().len()), (200, 4));
