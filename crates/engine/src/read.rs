@@ -101,8 +101,14 @@ pub(crate) fn read(
         }
         memo.seen(url, answer, time);
         memo.digest = Some(digest);
+        let places = find::of_header(answer.headers.all("link"), url);
         // What is only announced elsewhere needs no copy.
-        return Ok(Read { digest: Some(digest), announced, ..Read::same(became, before, answer, time) });
+        return Ok(Read {
+            digest: Some(digest),
+            announced,
+            places,
+            ..Read::same(became, before, answer, time)
+        });
     }
     let rules = settings.rules_for(&memo.url);
     let kind = answer.content_type();

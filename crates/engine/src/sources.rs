@@ -31,6 +31,10 @@ pub(crate) struct Announced {
     pub(crate) unknown: Vec<Unknown>,
     /// Other sitemaps.
     pub(crate) sitemaps: Vec<PageUrl>,
+    /// Hubs that distribute it,
+    pub(crate) hubs: Vec<PageUrl>,
+    /// and what they call it.
+    pub(crate) itself: Option<PageUrl>,
     /// What was wrong with it, in a line.
     pub(crate) complaint: Option<String>,
 }
@@ -89,6 +93,8 @@ pub(crate) fn read(kind: Kind, answer: &Response, url: &PageUrl, index: &Index, 
             named: 0,
             unknown: Vec::new(),
             sitemaps: Vec::new(),
+            hubs: Vec::new(),
+            itself: None,
             complaint: None,
         },
         index,
@@ -108,6 +114,7 @@ pub(crate) fn read(kind: Kind, answer: &Response, url: &PageUrl, index: &Index, 
                 for entry in &feed.entries {
                     reading.entry(entry, url);
                 }
+                (reading.found.hubs, reading.found.itself) = (feed.hubs, feed.itself);
                 reading.found.complaint =
                     feed.first_bad.map(|why| format!("{} bad entries ({why})", feed.bad));
             }

@@ -1,7 +1,7 @@
 //! What a crawl tells those who watch it.
 
 use refrain_core::time::{Span, Time};
-use refrain_store::{Outcome, Seq};
+use refrain_store::{Outcome, PageId, Seq};
 
 use crate::kinds::Kind;
 
@@ -37,6 +37,15 @@ pub enum Told {
         signals: u64,
         /// and those that were not known.
         found: u64,
+    },
+    /// A page says that a WebSub hub distributes it; each hub of a page is told of once.
+    Hub {
+        /// The page: a feed, mostly.
+        page: PageId,
+        /// What the hub calls it.
+        topic: String,
+        /// Where the hub is.
+        hub: String,
     },
     /// Changes up to this one are on the disk.
     Changes(Seq),

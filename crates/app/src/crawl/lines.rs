@@ -45,7 +45,7 @@ impl Lines {
                     result = feed.catch_up();
                     warn(&result);
                 }
-                (Told::Changes(_) | Told::Pulse(_), _) => {}
+                (Told::Changes(_) | Told::Pulse(_) | Told::Hub { .. }, _) => {}
                 (Told::Warning(sentence), _) => drop(writeln!(io::stderr(), "refrain: {sentence}")),
                 (Told::Announced { time, url, kind, signals, found }, _) if signals + found > 0 => {
                     self.say(&format!(

@@ -14,6 +14,8 @@ mod log;
 pub(crate) mod metrics;
 mod notify;
 mod problem;
+#[allow(dead_code, unused_imports)]
+mod push;
 mod readers;
 mod server;
 pub(crate) mod tokens;

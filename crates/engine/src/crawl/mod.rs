@@ -78,6 +78,8 @@ pub struct Crawl {
     forms: Forms,
     /// Sitemaps and feeds that were complained about.
     complained: HashSet<refrain_store::PageId>,
+    /// Hubs that were told of, by the pages they belong to.
+    hubs_told: HashSet<(refrain_store::PageId, u64)>,
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
@@ -153,6 +155,7 @@ impl Crawl {
             voices_due: clock.now() + KEEP_VOICES,
             forms: Forms::default(),
             complained: HashSet::new(),
+            hubs_told: HashSet::new(),
             again: Vec::new(),
             settings,
             told,

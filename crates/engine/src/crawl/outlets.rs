@@ -6,11 +6,14 @@ use refrain_fetch::announce::sitemap::{DEEPEST_INDEX, Scope, scope};
 use refrain_fetch::robots::Robots;
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Origin, PageId, Role};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Crawl;
 use crate::memo::Memo;
 use crate::seeds::new_page;
 use crate::settings::{Until, host_name};
+use crate::sources::Announced;
+use crate::told::Told;
 
 /// How sitemaps of an index are said to have been found, by how deep they are.
 pub(crate) const BELOW: [&str; DEEPEST_INDEX] = ["index", "index 2", "index 3"];
@@ -24,6 +27,8 @@ const FEW: u32 = 8;
 const PAGES_EACH: u32 = 20;
 /// No host needs more.
 const MOST: u32 = 2000;
+/// Nor does a page.
+const MOST_HUBS: usize = 4;
 
 impl Crawl {
     /// What the robots.txt of a host names.
@@ -39,10 +44,34 @@ impl Crawl {
         let role = match place.role {
             Said::Sitemap => Role::Sitemap,
             Said::Feed => Role::Feed,
+            // Hubs are told of: who subscribes needs a door.
             Said::Hub | Said::Itself => return,
         };
         if scope(page, &place.url) <= Scope::Site {
             self.outlet(now, place.url, role, "link", None);
+        }
+    }
+
+    /// Hubs that distribute what is new at a page, each told once. What the head of an answer names goes before what the body names, as WebSub
+    /// wants it. A page may call itself by another name of its own site, not by one of somebody else.
+    pub(super) fn hubs_named(
+        &mut self,
+        page: PageId,
+        url: &PageUrl,
+        places: &[Place],
+        announced: Option<&Announced>,
+    ) {
+        if !self.settings.listen {
+            return;
+        }
+        let named = |role| places.iter().filter(move |place| place.role == role).map(|place| &place.url);
+        let itself = named(Said::Itself).chain(announced.and_then(|what| what.itself.as_ref())).next();
+        let topic = itself.filter(|itself| scope(url, itself) <= Scope::Site).unwrap_or(url);
+        let hubs = named(Said::Hub).chain(announced.into_iter().flat_map(|what| &what.hubs));
+        for hub in hubs.take(MOST_HUBS) {
+            if self.hubs_told.insert((page, xxh3_64(hub.as_str().as_bytes()))) {
+                self.tell(|| Told::Hub { page, topic: topic.to_string(), hub: hub.to_string() });
+            }
         }
     }
 

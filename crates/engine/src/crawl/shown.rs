@@ -53,6 +53,7 @@ impl Crawl {
         // A sitemap that says nothing new is one all the same.
         let is_source = visited.memo.role != Role::Page || read.announced.is_some();
         let mut shown = Shown { elapsed: read.elapsed, is_source, ..Shown::default() };
+        self.hubs_named(stored, &url, &read.places, read.announced.as_deref());
         for place in std::mem::take(&mut read.places) {
             self.outlet_named(now, &url, place);
         }

@@ -49,7 +49,7 @@ impl State {
                 self.pulses.push_front(*pulse);
             }
             Told::Warning(sentence) => self.warning = Some(sentence),
-            Told::Announced { .. } | Told::Changes(_) => {}
+            Told::Announced { .. } | Told::Changes(_) | Told::Hub { .. } => {}
         }
     }
 

@@ -121,6 +121,24 @@ fn json() {
     assert!(matches!(read(deep.as_bytes(), &home(), None, Limits::default()), Err(NoFeed::Json(_))));
 }
 
+/// RSS borrows Atom's link; a hub is named by whole words, each counts once, and nobody needs dozens.
+#[test]
+fn hubs() {
+    let found = feed(
+        "<rss xmlns:atom='http://www.w3.org/2005/Atom'><channel><link>https://example.org/</link>\
+           <atom:link rel='hub' href='https://hub.example/'/><atom:link rel='HUB nofollow' href='/own-hub'/>\
+           <atom:link rel='hub' href='https://hub.example/'/><atom:link rel='hubs' href='https://no.example/'/>\
+           <atom:link rel='hub' href='ftp://no.example/'/><atom:link rel='self' href='https://example.org/feed'/>\
+           <item><link>/one</link><atom:link rel='hub' href='https://evil.example/'/></item></channel></rss>",
+    );
+    let hubs: Vec<&str> = found.hubs.iter().map(PageUrl::as_str).collect();
+    assert_eq!(hubs, ["https://hub.example/", "https://example.org/own-hub"]);
+    assert_eq!(found.itself.as_ref().map(PageUrl::as_str), Some("https://example.org/feed"));
+    let many: Vec<String> =
+        (0..50).map(|n| format!("<link rel='hub' href='https://{n}.example/'/>")).collect();
+    assert_eq!(feed(&format!("<feed>{}</feed>", many.concat())).hubs.len(), 10);
+}
+
 #[test]
 fn what_is_no_feed_is_refused_in_a_sentence() {
     let refused =

@@ -1,0 +1,291 @@
+//! One subscription, from the wish to its end: what happens to it, and what is to be done. No clock and no network.
+//!
+//! ```text
+//! Wanted ──asked──▶ Asked ──verified──▶ Active ──⅔ of the lease──▶ Renewing ──verified──▶ Active
+//!   ▲                 │ refused, denied, or nobody came                │ the same
+//!   └──waits longer───┘◀───────────── the lease is over ───────────────┘ (Active again while the lease lasts)
+//! ```
+//!
+//! After so many failures in a row that a week has gone nobody asks any more.
+
+use refrain_core::time::{Span, Time};
+use refrain_store::PageId;
+
+/// A hub has so long to come and verify.
+const VERIFY: Span = Span::from_whole_secs(600);
+/// What is asked for: ten days.
+pub(super) const LEASE: Span = Span::from_whole_secs(10 * DAY);
+const SHORTEST: Span = Span::from_whole_secs(10);
+const LONGEST: Span = Span::from_whole_secs(365 * DAY);
+const DAY: u64 = 86_400;
+/// After the first failure it is tried again after this, then after twice as long, and so on,
+const FIRST_WAIT: u64 = 60;
+/// but not later than this,
+const LAST_WAIT: u64 = DAY;
+/// and not after so many failures in a row.
+const MOST_FAILURES: u32 = 16;
+
+/// What was asked of a hub, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Subscription {
+    /// The page that is distributed.
+    pub(super) page: PageId,
+    /// What the hub calls it.
+    pub(super) topic: String,
+    pub(super) hub: String,
+    /// What the hub signs with.
+    pub(super) secret: String,
+    pub(super) state: State,
+    /// In a row.
+    pub(super) failures: u32,
+}
+
+/// How far a subscription is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// To be asked for, not before `at`.
+    Wanted { at: Time },
+    /// Asked for; the hub must come before `by`.
+    Asked { by: Time },
+    /// The hub distributes, until `until`; it is asked again at `renew`.
+    Active { until: Time, renew: Time },
+    /// The hub still distributes, and was asked again; it must come before `by`.
+    Renewing { until: Time, by: Time },
+    /// Given up.
+    Gone,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Nothing.
+    Rest,
+    /// The hub is to be asked, after this was kept.
+    Ask,
+    /// Something is another way than it was: to be kept.
+    Keep,
+}
+
+impl Subscription {
+    pub(super) fn new(page: PageId, topic: String, hub: String, secret: String, now: Time) -> Self {
+        Self { page, topic, hub, secret, state: State::Wanted { at: now }, failures: 0 }
+    }
+
+    /// As it goes on in a new process: whoever was asked may have been asked in vain, and is asked again, which harms nobody.
+    pub(super) fn restored(mut self, now: Time) -> Self {
+        self.state = match self.state {
+            State::Asked { .. } => State::Wanted { at: now },
+            State::Renewing { until, .. } => State::Active { until, renew: now },
+            other => other,
+        };
+        self
+    }
+
+    /// When something is to be done.
+    pub(super) fn due(&self) -> Option<Time> {
+        match self.state {
+            State::Wanted { at } => Some(at),
+            State::Asked { by } | State::Renewing { by, .. } => Some(by),
+            State::Active { renew, .. } => Some(renew),
+            State::Gone => None,
+        }
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, now: Time) -> Step {
+        if self.due().is_none_or(|due| now < due) {
+            return Step::Rest;
+        }
+        match self.state {
+            State::Active { until, .. } if now < until => {
+                self.state = State::Renewing { until, by: now + VERIFY };
+            }
+            // Either it is new, or nobody was here to renew it in time.
+            State::Wanted { .. } | State::Active { .. } => self.state = State::Asked { by: now + VERIFY },
+            State::Asked { .. } | State::Renewing { .. } => {
+                self.failed(now);
+                return Step::Keep;
+            }
+            State::Gone => return Step::Rest,
+        }
+        Step::Ask
+    }
+
+    /// The hub comes to see whether we meant it. Whether we did.
+    pub(super) fn verified(&mut self, topic: &str, lease: Option<u64>, now: Time) -> bool {
+        let is_asked = match self.state {
+            State::Asked { by } | State::Renewing { by, .. } => now < by,
+            State::Wanted { .. } | State::Active { .. } | State::Gone => false,
+        };
+        if !is_asked || topic != self.topic {
+            return false;
+        }
+        let lease = lease.map_or(LEASE, Span::from_whole_secs).clamp(SHORTEST, LONGEST);
+        let two_thirds = Span::from_nanos(lease.as_nanos() / 3 * 2);
+        self.state = State::Active { until: now + lease, renew: now + two_thirds.max(SHORTEST) };
+        self.failures = 0;
+        true
+    }
+
+    /// The hub says that it will not, or not any more. Whether that is about us.
+    pub(super) fn denied(&mut self, topic: &str, now: Time) -> bool {
+        if topic != self.topic || self.state == State::Gone {
+            return false;
+        }
+        self.state = State::Wanted { at: now };
+        self.failed(now);
+        true
+    }
+
+    /// The hub did not take the question.
+    pub(super) fn refused(&mut self, now: Time) {
+        // It may have come and verified while it answered.
+        if matches!(self.state, State::Asked { .. } | State::Renewing { .. }) {
+            self.failed(now);
+        }
+    }
+
+    /// Whether what is distributed is listened to.
+    pub(super) fn is_active(&self, now: Time) -> bool {
+        match self.state {
+            State::Active { until, .. } | State::Renewing { until, .. } => now < until,
+            State::Wanted { .. } | State::Asked { .. } | State::Gone => false,
+        }
+    }
+
+    fn failed(&mut self, now: Time) {
+        self.failures += 1;
+        let doubled = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(20));
+        let again = now + Span::from_whole_secs(doubled.min(LAST_WAIT));
+        self.state = match self.state {
+            State::Renewing { until, .. } if now < until => State::Active { until, renew: again.min(until) },
+            _ if self.failures >= MOST_FAILURES => State::Gone,
+            _ => State::Wanted { at: again },
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(secs: u64) -> Time {
+        Time::ZERO + Span::from_whole_secs(secs)
+    }
+
+    fn wanted() -> Subscription {
+        Subscription::new(PageId(1), "topic".to_owned(), "hub".to_owned(), "secret".to_owned(), at(0))
+    }
+
+    #[test]
+    fn a_life() {
+        let mut one = wanted();
+        assert!(!one.verified("topic", None, at(0)), "nobody asked");
+        assert_eq!(one.tick(at(0)), Step::Ask);
+        assert_eq!(one.tick(at(1)), Step::Rest);
+        assert!(!one.verified("another", Some(300), at(1)));
+        assert!(!one.is_active(at(1)));
+        assert!(one.verified("topic", Some(300), at(1)));
+        assert!(!one.verified("topic", Some(3000), at(2)), "once is enough");
+        assert_eq!(one.state, State::Active { until: at(301), renew: at(201) });
+        assert!(one.is_active(at(300)) && !one.is_active(at(301)));
+        assert_eq!((one.tick(at(200)), one.tick(at(201))), (Step::Rest, Step::Ask));
+        assert!(one.is_active(at(300)), "while it is renewed");
+        assert!(one.verified("topic", None, at(202)));
+        assert_eq!(one.due(), Some(at(202 + 10 * DAY / 3 * 2)));
+    }
+
+    #[test]
+    fn failures_wait_longer_each_time_and_end() {
+        let mut one = wanted();
+        let (mut now, mut waits) = (at(0), Vec::new());
+        while one.state != State::Gone {
+            assert_eq!(one.tick(now), Step::Ask);
+            one.refused(now);
+            if let Some(due) = one.due() {
+                waits.push(due.since(now).as_secs() as u64);
+                now = due;
+            }
+        }
+        assert_eq!(waits[..4], [60, 120, 240, 480]);
+        assert_eq!((waits.len(), waits[14]), (15, DAY));
+        assert_eq!((one.tick(Time::LAST), one.due()), (Step::Rest, None));
+    }
+
+    #[test]
+    fn a_renewal_that_fails_keeps_the_lease() {
+        let mut one = wanted();
+        one.tick(at(0));
+        one.verified("topic", Some(3000), at(0));
+        assert_eq!(one.tick(at(2000)), Step::Ask);
+        one.refused(at(2000));
+        assert_eq!(one.state, State::Active { until: at(3000), renew: at(2060) });
+        // Nobody comes at all: the deadline ends it, and after the lease it is asked for anew.
+        assert_eq!((one.tick(at(2060)), one.tick(at(2660))), (Step::Ask, Step::Keep));
+        assert!(one.is_active(at(2999)));
+        assert_eq!(one.tick(at(3000)), Step::Ask);
+        assert!(matches!(one.state, State::Asked { .. }));
+    }
+
+    #[test]
+    fn denied_is_denied_at_any_time() {
+        let mut one = wanted();
+        one.tick(at(0));
+        one.verified("topic", Some(3000), at(0));
+        assert!(!one.denied("another", at(1)) && one.is_active(at(1)));
+        assert!(one.denied("topic", at(1)) && !one.is_active(at(1)));
+        assert_eq!(one.state, State::Wanted { at: at(61) });
+        // A hub that answers with an error after it verified is not held to the error.
+        one.tick(at(61));
+        one.verified("topic", None, at(62));
+        one.refused(at(63));
+        assert!(one.is_active(at(64)));
+    }
+
+    #[test]
+    fn after_a_crash_the_hub_is_asked_again() {
+        let mut one = wanted();
+        one.tick(at(0));
+        let mut one = one.restored(at(5));
+        assert_eq!(one.tick(at(5)), Step::Ask);
+        one.verified("topic", Some(300), at(6));
+        one.tick(at(206));
+        let mut one = one.restored(at(210));
+        assert!(one.is_active(at(210)));
+        assert_eq!(one.tick(at(210)), Step::Ask);
+        let mut late = one.restored(at(1000));
+        assert!(!late.is_active(at(1000)));
+        assert_eq!(late.tick(at(1000)), Step::Ask);
+    }
+
+    proptest! {
+        /// Whatever happens, in any order: it is active only after a verification that was asked for, hubs are not asked more often than they allow, and
+        /// something is always due unless all is over.
+        #[test]
+        fn nothing_leads_astray(events in prop::collection::vec((0_u8..6, 0_u64..2000, prop::option::of(any::<u64>())), 0..60)) {
+            let (mut one, mut now, mut pending) = (wanted(), 0, false);
+            for (event, wait, lease) in events {
+                now += wait;
+                let active = one.is_active(at(now));
+                match event {
+                    0 | 1 => match one.tick(at(now)) {
+                        Step::Ask => pending = true,
+                        Step::Keep => pending = false,
+                        Step::Rest => {}
+                    },
+                    2 => {
+                        let verified = one.verified("topic", lease, at(now));
+                        prop_assert!(!verified || pending);
+                        pending &= !verified;
+                    }
+                    3 => { one.refused(at(now)); pending = false; }
+                    4 => { prop_assert!(one.state == State::Gone || one.denied("topic", at(now))); pending = false; }
+                    _ => { one = one.restored(at(now)); pending = false; }
+                }
+                prop_assert!(event == 2 || active || !one.is_active(at(now)));
+                prop_assert_eq!(one.due().is_none(), one.state == State::Gone);
+            }
+        }
+    }
+}
