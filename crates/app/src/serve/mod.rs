@@ -148,8 +148,11 @@ fn live(
         });
         tell_of_the_end(close.subscribe());
         notify::tell(notify::READY);
+        let mut closed = stopped.clone();
         let (done, delivered) = crawl_and_deliver(crawl, stopped, deliveries).await;
         close.send_replace(true);
+        // If the crawl ended by itself, whoever is being answered gets the end of it.
+        let _ = closed.wait_for(|closed| *closed).await;
         let summary = done?;
         tracing::info!(
             looks = summary.looks,

@@ -69,6 +69,14 @@ pub(super) fn whole(mut description: OpenApi) -> OpenApi {
             if has_part {
                 add(operation, 404, "There is no such thing.");
             }
+            for response in operation.responses.responses.values_mut() {
+                // Copies are whatever pages were.
+                if let RefOr::T(response) = response
+                    && let Some(content) = response.content.get_mut("*/*")
+                {
+                    *content = ContentBuilder::new().build().into();
+                }
+            }
             if operation.request_body.is_some() {
                 add(operation, 408, "The body came too slowly.");
                 add(operation, 413, "The body is too long.");
