@@ -129,6 +129,8 @@ pub struct Summary {
     pub taken: u64,
     /// and so many were not answered in time.
     pub given_up: u64,
+    /// Fetches that others have now.
+    pub leased: usize,
     /// Bytes received.
     pub bytes: u64,
     /// Pages now.

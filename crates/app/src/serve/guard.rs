@@ -12,15 +12,19 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, StatusCode};
-use refrain_engine::Clock;
+use refrain_engine::{Clock, Source};
 use refrain_fetch::url::PageUrl;
 
 use super::allowance::Allowance;
 use super::caught::Caught;
 use super::problem::Problem;
+use super::push::{Speaker, Tokens};
 use super::server::Peer;
 use super::tokens::{Book, Scope, Token};
 use crate::stopwatch::Stopwatch;
+
+/// What signals are of whose source says nothing of itself.
+pub(crate) const NAMELESS: &str = "api";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -136,6 +140,14 @@ impl Guard {
     }
 }
 
+impl Tokens for Guard {
+    fn source_of(&self, token: &str) -> Option<Speaker> {
+        let token = self.book.find(token, self.clock.now()).filter(|token| token.allows(Scope::Signal))?;
+        let source = Source::new(token.source.as_deref().unwrap_or(NAMELESS))?;
+        Some(Speaker { source, hosts: token.hosts.clone() })
+    }
+}
+
 fn bearer(line: &str) -> Option<&str> {
     let (scheme, secret) = line.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim()).filter(|secret| !secret.is_empty())
@@ -180,7 +192,6 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
 }
 
 /// Before what monitoring systems read: a token for it, or this machine itself, tokens or not.
-#[expect(dead_code, reason = "the door of the metrics is on its way")]
 pub(crate) async fn admit_near(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let is_near =
         request.extensions().get::<Peer>().is_some_and(|peer| guard.is_from_here(*peer, request.headers()));

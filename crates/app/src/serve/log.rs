@@ -12,6 +12,8 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::LogFormat;
 use crate::crawl::feed::Feed;
 use crate::failure::Failure;
+use crate::serve::metrics::Metrics;
+use crate::serve::push::Push;
 use crate::units;
 
 /// Begins to log.
@@ -37,6 +39,8 @@ pub(crate) struct Ears {
     pub(crate) pulse: watch::Sender<Option<Arc<Pulse>>>,
     /// A file of changes.
     pub(crate) feed: Option<Feed>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) push: Arc<Push>,
 }
 
 impl Ears {
@@ -45,6 +49,7 @@ impl Ears {
         let mut fed = self.feed.as_mut().map_or(Ok(()), Feed::catch_up);
         complain(&fed);
         while let Some(told) = told.blocking_recv() {
+            self.metrics.hear(&told);
             match told {
                 Told::Changes(seq) => {
                     self.changes.send_replace(seq);
@@ -56,6 +61,7 @@ impl Ears {
                 Told::Pulse(pulse) => {
                     self.pulse.send_replace(Some(Arc::from(pulse)));
                 }
+                Told::Hub { page, topic, hub } => self.push.found_hub(page, &topic, &hub),
                 Told::Warning(sentence) => tracing::warn!("{sentence}"),
                 Told::Announced { url, kind, signals, found, .. } => {
                     tracing::debug!(url, kind = kind.as_str(), signals, found, "heard");

@@ -131,6 +131,7 @@ impl Metrics {
             Told::Changes(last) => reach(&crawl.changes, u64::try_from(last.0).unwrap_or_default()),
             Told::Warning(_) => drop(crawl.warnings.inc()),
             Told::Pulse(pulse) => self.feel(pulse),
+            Told::Hub { .. } => {}
         }
     }
 
@@ -142,6 +143,7 @@ impl Metrics {
         for (gauge, number) in [(all, *pages), (names, *hosts), (shows, *hubs), (new, *waiting as u64)] {
             gauge.set(number as i64);
         }
+        self.fetchers.open.set(summary.leased as i64);
         self.state.under_way.set(*under_way as i64);
         self.state.backed_off.set(*backed_off as i64);
         // Nothing is known of the freshness of nothing.
@@ -154,6 +156,9 @@ impl Metrics {
             (&crawl.found, *found),
             (&crawl.came_true, *came_true),
             (&crawl.complaints, *complaints),
+            (&self.fetchers.given, summary.given),
+            (&self.fetchers.results, summary.taken),
+            (&self.fetchers.expired, summary.given_up),
         ] {
             reach(counter, number);
         }
@@ -179,26 +184,6 @@ impl Metrics {
         if verdict.is_news() && kind != Kind::WebSub {
             self.count_signals(kind, pages);
         }
-    }
-
-    /// So many fetches were given to another fetcher.
-    pub(crate) fn leases_given(&self, fetches: u64) {
-        self.fetchers.given.inc_by(fetches);
-    }
-
-    /// So many results of another fetcher were taken.
-    pub(crate) fn results_taken(&self, results: u64) {
-        self.fetchers.results.inc_by(results);
-    }
-
-    /// So many leases ended without a result.
-    pub(crate) fn leases_expired(&self, leases: u64) {
-        self.fetchers.expired.inc_by(leases);
-    }
-
-    /// So many leases are open now.
-    pub(crate) fn set_leases_open(&self, leases: usize) {
-        self.fetchers.open.set(leases as i64);
     }
 
     /// All of it, as Prometheus reads it.

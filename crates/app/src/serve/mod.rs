@@ -2,19 +2,19 @@
 //!
 //! - `server`: connections; `guard`: who comes in; `tokens`: who may do what; `allowance`: how much
 //! - `api`: the doors; `problem`: what they say when something is wrong; `readers`: the store, for those who ask
-//! - `log`, `notify`: what operators and their systems hear
+//! - `push`: what others announce by themselves
+//! - `log`, `notify`, `metrics`, `counted`: what operators and their systems hear
 
 mod allowance;
 mod api;
 mod caught;
+mod counted;
 mod guard;
 mod hosts;
 mod log;
-#[expect(dead_code, reason = "the command that serves them is on its way")]
-pub(crate) mod metrics;
+mod metrics;
 mod notify;
 mod problem;
-#[allow(dead_code, unused_imports)]
 mod push;
 mod readers;
 mod server;
@@ -39,13 +39,16 @@ use crate::crawl::feed::Feed;
 use crate::crawl::watch::{asked_to_stop, crawl_and_deliver};
 use crate::crawl::webhook::{Delivered, Delivery};
 use crate::crawl::{outlive_limits_of_files, seeds, wanted as crawl_wanted};
+use crate::decisions;
 use crate::failure::Failure;
 use crate::output::to_stdout;
-use allowance::Allowance;
 use api::{App, Reads, Shared};
-use guard::{Answered, Count, Guard};
+use counted::Pushes;
+use guard::Guard;
 use log::Ears;
+use metrics::Metrics;
 use problem::Problem;
+use push::Push;
 use readers::Readers;
 use tokens::Book;
 use wanted::Wanted;
@@ -79,35 +82,58 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let feed = crawls.changes.as_deref().map(|to| Feed::open(to, &crawls.data)).transpose()?;
     let (agent, robot) = (crawls.settings.client.user_agent.clone(), crawls.settings.agent.clone());
     let (told, hears) = mpsc::unbounded_channel();
-    let crawl = Crawl::new(store, &crawls.data, crawls.settings, clock, Some(told.clone()))?;
+    let client = crawls.settings.client.clone();
+    let mut crawl = Crawl::new(store, &crawls.data, crawls.settings, clock, Some(told.clone()))?;
     let deliver = |hook| Delivery::new(hook, &crawls.data, &agent, clock, crawl.ledger(), told.clone());
     let deliveries = crawls.hooks.into_iter().map(deliver).collect::<Result<Vec<_>, _>>()?;
+    let log = match &crawls.decisions {
+        Some(log) => {
+            let (to, log) = decisions::Log::open(log, &crawls.data, told.clone())?;
+            crawl.tell_decisions(to);
+            Some(log)
+        }
+        None => None,
+    };
     drop(told);
+    let metrics = Arc::new(Metrics::new(clock.now()));
+    let guard = wanted.guard(clock, book, &metrics);
+    let pushes = push::Settings {
+        public_url: wanted.public.clone(),
+        most_subscriptions: wanted.subscriptions,
+        indexnow_adds: wanted.indexnow_adds,
+        tokens: Arc::clone(&guard) as Arc<dyn push::Tokens>,
+        count: Arc::new(Pushes(Arc::clone(&metrics))),
+    };
+    let push = Arc::new(Push::new(pushes, crawl.handle(), &crawls.data, client)?);
     let (changes, changed) = watch::channel(last);
     let (pulse, pulses) = watch::channel(None);
-    let ears = Ears { changes, pulse, feed };
+    let ears = Ears { changes, pulse, feed, metrics: Arc::clone(&metrics), push: Arc::clone(&push) };
     let listening = std::thread::spawn(move || ears.listen(hears));
-    let opening = Opening { wanted, tls, book, clock, changed, pulses, config: again, agent: robot };
+    let opening =
+        Opening { wanted, tls, guard, clock, changed, pulses, config: again, agent: robot, metrics, push };
     let delivered = live(crawl, deliveries, opening, &crawls.data)?;
+    let logged = log.map_or(Ok(()), decisions::Log::close);
     let heard = listening.join().map_err(|_| Failure::OnTheWay("what was told is lost".to_owned()))?;
     if !delivered.is_empty() {
         // What was delivered after the crawl had closed the store.
         let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
         Store::open(&crawls.data, Options::default())?.commit(&Batch { delivered, ..Batch::default() })?;
     }
-    heard
+    logged.and(heard)
 }
 
 /// All that it takes to open the doors.
 struct Opening {
     wanted: Wanted,
     tls: Option<TlsAcceptor>,
-    book: Book,
+    guard: Arc<Guard>,
     clock: Clock,
     changed: watch::Receiver<Seq>,
     pulses: watch::Receiver<Option<Arc<Pulse>>>,
     config: Config,
     agent: String,
+    metrics: Arc<Metrics>,
+    push: Arc<Push>,
 }
 
 /// Crawls and serves until somebody ends it: first the doors, then, when nobody needs it any more, the crawl.
@@ -130,8 +156,10 @@ fn live(
             .map_err(|why| Failure::system(format!("--listen {listen}: cannot listen there"), why))?;
         let listen = listener.local_addr().map_err(|why| Failure::system("cannot listen", why))?;
         let (tls, limits) = (opening.tls.clone(), opening.wanted.limits);
-        let router = doors(opening, handle, data, listen, closing.clone())?;
+        let subscribing = Arc::clone(&opening.push).run(closing.clone());
+        let router = doors(opening, handle, data, closing.clone())?;
         announce(listen, tls.is_some())?;
+        tokio::spawn(subscribing);
         let serving = tokio::spawn(server::serve(listener, tls, router, limits, closing));
         let by_hand = close.clone();
         tokio::spawn(async move {
@@ -189,17 +217,9 @@ fn doors(
     opening: Opening,
     handle: Handle,
     data: &Path,
-    listen: SocketAddr,
     closing: watch::Receiver<bool>,
 ) -> Result<Router, Failure> {
-    let Opening { wanted, book, clock, changed, pulses, config, agent, .. } = opening;
-    // Metrics hear of every request here, too.
-    let count: Count = Arc::new(|answered: &Answered<'_>| {
-        let Answered { route, method, status, seconds } = *answered;
-        tracing::debug!(%method, route, status = status.as_u16(), seconds, "answered");
-    });
-    let allowance = Allowance::new(wanted.each);
-    let guard = Arc::new(Guard::new(clock, book, allowance, listen, wanted.public, count));
+    let Opening { wanted, guard, clock, changed, pulses, config, agent, metrics, push, .. } = opening;
     let app: App = Arc::new(Shared {
         reads: Reads::counted_by(handle.clone()),
         readers: Readers::new(data)?,
@@ -214,8 +234,8 @@ fn doors(
         lease: wanted.lease,
         max_body: wanted.max_body,
     });
-    // Doors for pushes (`push`) and for metrics are merged here, before what is common to all.
-    Ok(behind(api::router(&app, &guard), &guard))
+    let all = api::router(&app, &guard).merge(push.router()).merge(counted::door(metrics, &guard));
+    Ok(behind(all, &guard))
 }
 
 /// What is common to all doors.

@@ -2,12 +2,19 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use refrain_core::time::Span;
-use refrain_engine::{LONGEST_LEASE, Settings};
+use refrain_engine::{Clock, LONGEST_LEASE, Settings};
 use refrain_fetch::url::PageUrl;
 
+use super::allowance::Allowance;
+use super::counted;
+use super::guard::{Answered, Count, Guard};
+use super::metrics::Metrics;
+use super::push::USUAL_SUBSCRIPTIONS;
 use super::server::Limits;
+use super::tokens::Book;
 use crate::cli::ServeArgs;
 use crate::crawl::config;
 use crate::failure::Failure;
@@ -38,6 +45,10 @@ pub(crate) struct Wanted {
     /// One request of an address in this time.
     pub(crate) each: Span,
     pub(crate) max_body: usize,
+    /// So many feeds are subscribed to.
+    pub(crate) subscriptions: usize,
+    pub(crate) indexnow_adds: bool,
+    pub(crate) reads_memory: Option<Span>,
 }
 
 impl Wanted {
@@ -75,7 +86,18 @@ impl Wanted {
             limits,
             each: config.requests.map_or(EACH, |each| each.0),
             max_body: config.max_body.map_or(MAX_BODY, |bytes| bytes.0 as usize),
+            subscriptions: config.subscriptions.unwrap_or(USUAL_SUBSCRIPTIONS),
+            indexnow_adds: config.indexnow_adds.unwrap_or(false),
+            reads_memory: config.reads_memory.map(|period| period.0),
         })
+    }
+
+    /// Who asks everybody at the doors.
+    pub(crate) fn guard(&self, clock: Clock, book: Book, metrics: &Arc<Metrics>) -> Arc<Guard> {
+        let metrics = Arc::clone(metrics);
+        let count: Count = Arc::new(move |answered: &Answered<'_>| counted::request(&metrics, answered));
+        let allowance = Allowance::new(self.each);
+        Arc::new(Guard::new(clock, book, allowance, self.listen, self.public.clone(), count))
     }
 
     /// What a server changes about how a crawl goes about it.
@@ -83,6 +105,7 @@ impl Wanted {
         settings.fetches = self.fetches;
         settings.commit_within = self.commit_within;
         settings.burst = self.burst;
+        settings.reads_memory = self.reads_memory.unwrap_or(settings.reads_memory);
     }
 }
 

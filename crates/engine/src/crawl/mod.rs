@@ -446,7 +446,8 @@ impl Crawl {
         self.summary.pages = (self.scheduler.frontier.len() + self.scheduler.waiting()) as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
         self.summary.hubs = self.scheduler.hubs.len() as u64;
-        self.summary.under_way = self.visits.len() + self.external.under_way();
+        self.summary.leased = self.external.under_way();
+        self.summary.under_way = self.visits.len() + self.summary.leased;
         self.summary.price = self.scheduler.frontier.mean_price();
     }
 

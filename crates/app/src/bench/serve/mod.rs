@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use super::SEED;
 use super::folder::Folder;
 use crate::chart::grouped;
@@ -179,11 +182,11 @@ fn add(server: &Server, pages: usize) -> Result<Duration, Failure> {
 fn lists(server: &Server, pages: usize, filter: &str) -> Result<(Duration, Duration), Failure> {
     let mut client = server.client()?;
     let mut times = Vec::new();
-    for part in 0..20 {
-        // A cursor is the number of a page.
-        let after = pages * part / 20;
+    for part in 0..50 {
+        // A cursor is the number of a page, as the server writes it.
+        let cursor = URL_SAFE_NO_PAD.encode(format!("n{}", pages * part / 50));
         let watch = Stopwatch::start();
-        client.get(&format!("/v1/pages?limit=100&cursor={after}{filter}")).map_err(broken)?;
+        client.get(&format!("/v1/pages?limit=100&cursor={cursor}{filter}")).map_err(broken)?;
         times.push(watch.elapsed());
     }
     Ok(median_and_worst(times))

@@ -73,6 +73,9 @@ pub(crate) struct Serve {
     pub(crate) connections_per_address: Option<usize>,
     pub(crate) requests: Option<Each>,
     pub(crate) max_body: Option<Bytes>,
+    pub(crate) subscriptions: Option<usize>,
+    pub(crate) indexnow_adds: Option<bool>,
+    pub(crate) reads_memory: Option<Period>,
 }
 
 /// What is kept of pages.

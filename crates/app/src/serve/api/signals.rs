@@ -9,15 +9,12 @@ use utoipa::ToSchema;
 
 use super::App;
 use super::input::{Content, Moment, NoQuery, at_most};
-use crate::serve::guard::Caller;
-use crate::serve::hosts::host_of;
+use crate::serve::guard::{Caller, NAMELESS};
 use crate::serve::problem::{Answer, Problem};
+use crate::serve::tokens::speaks_for;
 
 /// So many at a time.
 const MOST: usize = 10_000;
-/// Who signals without a name.
-const NAMELESS: &str = "api";
-
 /// Pages that changed.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -133,5 +130,5 @@ fn refused(why: String) -> Outcome {
 }
 
 fn may_speak(caller: &Caller, url: &PageUrl) -> bool {
-    caller.0.as_ref().is_none_or(|token| token.speaks_for(&host_of(url)))
+    caller.0.as_ref().is_none_or(|token| speaks_for(&token.hosts, url))
 }

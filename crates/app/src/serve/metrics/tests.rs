@@ -101,6 +101,10 @@ fn pulse() -> Told {
         under_way: 5,
         price: 1.5,
         found: 11,
+        given: 10,
+        taken: 7,
+        given_up: 2,
+        leased: 1,
         ..Summary::default()
     };
     Told::Pulse(Box::new(Pulse {
@@ -137,10 +141,6 @@ fn busy() -> Metrics {
     metrics.pushed(Kind::IndexNow, Verdict::Heard(Heard::News), 3);
     metrics.pushed(Kind::IndexNow, Verdict::Refused, 1);
     metrics.pushed(Kind::WebSub, Verdict::Heard(Heard::News), 1);
-    metrics.leases_given(10);
-    metrics.results_taken(7);
-    metrics.leases_expired(2);
-    metrics.set_leases_open(1);
     metrics.served(Some("/v1/pages/{id}"), "GET", 200, 0.002);
     metrics.served(Some("/v1/pages/{id}"), "GET", 404, 0.001);
     metrics.served(None, "BREW", 404, 0.001);

@@ -1,8 +1,10 @@
-//! What is wrong with a request, for programs and for people (RFC 9457).
+//! What is wrong with a push: a status, which is counted, and a sentence; told as everywhere (`serve::problem`).
 
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::WWW_AUTHENTICATE;
 use http::{HeaderValue, StatusCode};
+
+use crate::serve::problem;
 
 /// Why a request changes nothing: a status, and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,23 @@ impl Problem {
             ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "the crawl ends at this moment; expected it to run")
         }
     }
+
+    /// What kind of problem this is, in a word that stays the same.
+    fn code(&self) -> &'static str {
+        match self.status.as_u16() {
+            401 => "unauthorized",
+            403 => "forbidden",
+            404 => "no-such-door",
+            405 => "no-such-method",
+            408 => "too-slow",
+            413 => "too-large",
+            415 => "unsupported-type",
+            422 => "unusable-content",
+            429 => "too-many-requests",
+            503 => "over",
+            _ => "bad-request",
+        }
+    }
 }
 
 impl From<refrain_engine::Over> for Problem {
@@ -45,20 +64,15 @@ impl From<refrain_engine::Over> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = serde_json::json!({
-            "type": "about:blank",
-            "title": self.status.canonical_reason().unwrap_or("Error"),
-            "status": self.status.as_u16(),
-            "detail": self.detail,
-        });
-        let mut answer = (self.status, body.to_string()).into_response();
-        let headers = answer.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if let Some(seconds) = self.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        let (code, is_unknown) = (self.code(), self.status == StatusCode::UNAUTHORIZED);
+        let mut answer = match self.retry_after {
+            Some(seconds) => problem::Problem::later(self.status, code, self.detail, seconds.into()),
+            None => problem::Problem::new(self.status, code, self.detail),
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        .into_response();
+        if is_unknown {
             // Either way of handing over a token.
+            let headers = answer.headers_mut();
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             headers.append(
                 WWW_AUTHENTICATE,

@@ -12,6 +12,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use refrain_core::time::Time;
+use refrain_fetch::url::PageUrl;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
@@ -123,9 +124,18 @@ impl Token {
     pub(crate) fn allows(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
+}
 
-    /// Whether it may speak of pages of a host.
-    pub(crate) fn speaks_for(&self, host: &str) -> bool {
-        self.hosts.is_empty() || self.hosts.iter().any(|own| own == host)
-    }
+/// Whether who speaks for these hosts may speak of a page: `https://example.org` as hosts are named everywhere, `example.org` whatever the scheme
+/// and port, `*.example.org` for all below it; of all, if none are named.
+pub(crate) fn speaks_for(hosts: &[String], url: &PageUrl) -> bool {
+    let host = url.host();
+    let fits = |pattern: &String| match pattern.strip_prefix("*.") {
+        Some(below) => host.strip_suffix(below).is_some_and(|rest| rest.ends_with('.')),
+        None if pattern.contains("://") => {
+            PageUrl::parse(pattern).is_ok_and(|named| named.robots() == url.robots())
+        }
+        None => pattern.eq_ignore_ascii_case(host),
+    };
+    hosts.is_empty() || hosts.iter().any(fits)
 }

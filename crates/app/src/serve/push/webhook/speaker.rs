@@ -7,6 +7,8 @@ use http::header::AUTHORIZATION;
 use refrain_engine::Source;
 use refrain_fetch::url::PageUrl;
 
+use crate::serve::tokens::speaks_for;
+
 /// A program that announces changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Speaker {
@@ -25,15 +27,7 @@ pub(crate) trait Tokens: Send + Sync + 'static {
 
 impl Speaker {
     pub(super) fn speaks_for(&self, url: &PageUrl) -> bool {
-        let host = url.host();
-        let fits = |pattern: &String| match pattern.strip_prefix("*.") {
-            Some(below) => host.strip_suffix(below).is_some_and(|rest| rest.ends_with('.')),
-            None if pattern.contains("://") => {
-                PageUrl::parse(pattern).is_ok_and(|named| named.robots() == url.robots())
-            }
-            None => pattern.eq_ignore_ascii_case(host),
-        };
-        self.hosts.is_empty() || self.hosts.iter().any(fits)
+        speaks_for(&self.hosts, url)
     }
 }
 

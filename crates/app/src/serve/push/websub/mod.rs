@@ -18,7 +18,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, StatusCode, Uri};
-use refrain_core::time::{Span, Time};
+use refrain_core::time::Span;
 use refrain_engine::{Kind, Over, Said};
 use refrain_fetch::announce::find::sniff;
 use refrain_fetch::client::{self, ContentType, Headers, Post};
