@@ -118,7 +118,7 @@ impl Guard {
         let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
         if origin.is_some_and(|origin| {
             let name = origin.split_once("://").map(|(_, name)| name);
-            !name.is_some_and(|name| name == host)
+            name.is_none_or(|name| name != host)
         }) {
             return Err(foreign("the request comes from a page of another origin"));
         }

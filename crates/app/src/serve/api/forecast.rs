@@ -57,6 +57,9 @@ pub(crate) struct Bought {
               (status = 409, description = "There are no pages yet.", body = crate::serve::problem::Details,
                content_type = "application/problem+json")))]
 pub(crate) async fn forecast(State(app): State<App>, Asked(asked): Asked<For>) -> Answer<Json<Forecast>> {
+    if let Some(freshness) = asked.freshness.filter(|freshness| !(0.001..=0.999).contains(freshness)) {
+        return Err(Problem::bad(format!("freshness is {freshness}; expected 0.001 to 0.999")));
+    }
     let rate = match asked.rate_per_second {
         Some(rate) if (1e-10..=1e9).contains(&rate) => rate,
         Some(rate) => {
@@ -64,9 +67,6 @@ pub(crate) async fn forecast(State(app): State<App>, Asked(asked): Asked<For>) -
         }
         None => app.handle.budget().await?.budget.rate(),
     };
-    if let Some(freshness) = asked.freshness.filter(|freshness| !(0.001..=0.999).contains(freshness)) {
-        return Err(Problem::bad(format!("freshness is {freshness}; expected 0.001 to 0.999")));
-    }
     let sample = app.handle.sample(SAMPLE).await?;
     let pages: Vec<Page> =
         sample.pages.iter().filter_map(|(rate, importance)| Page::new(*rate, *importance).ok()).collect();

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::cursor::Cursor;
-use super::input::{AnySeconds, Asked, Content, Moment, NoQuery, given, limit, named};
+use super::input::{AnySeconds, Asked, Content, Given, Moment, NoQuery, limit, named};
 use super::shapes::{moment, seconds};
 use crate::serve::problem::{Answer, Problem};
 
@@ -65,17 +65,17 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    fn new(row: HostRow, is: Option<HostNow>, now: Time) -> Self {
-        let back_off = is.as_ref().map_or(row.back_off_until, |is| is.back_off);
+    fn new(row: HostRow, is: Option<&HostNow>, now: Time) -> Self {
+        let back_off = is.map_or(row.back_off_until, |is| is.back_off);
         Self {
-            gap_seconds: seconds(is.as_ref().map(|is| is.gap).or(row.gap)),
-            gap_wanted_seconds: seconds(is.as_ref().and_then(|is| is.gap_wanted)),
-            response_seconds: seconds(is.as_ref().and_then(|is| is.response)),
-            in_flight: is.as_ref().map_or(0, |is| is.in_flight),
+            gap_seconds: seconds(is.map(|is| is.gap).or(row.gap)),
+            gap_wanted_seconds: seconds(is.and_then(|is| is.gap_wanted)),
+            response_seconds: seconds(is.and_then(|is| is.response)),
+            in_flight: is.map_or(0, |is| is.in_flight),
             back_off_until: moment(back_off.filter(|until| *until > now && *until < Time::LAST)),
-            paused: is.as_ref().is_some_and(|is| is.paused),
-            failures: is.as_ref().map_or(row.failures, |is| is.failures),
-            pages: is.as_ref().map_or(0, |is| is.pages),
+            paused: is.is_some_and(|is| is.paused),
+            failures: is.map_or(row.failures, |is| is.failures),
+            pages: is.map_or(0, |is| is.pages),
             robots_fetched: moment(row.robots.as_ref().map(|robots| robots.fetched)),
             robots_status: row.robots.as_ref().and_then(|robots| robots.status),
             name: row.name,
@@ -95,7 +95,7 @@ pub(crate) async fn list(State(app): State<App>, Asked(asked): Asked<Portion>) -
     let next = rows.last().filter(|_| more).map(|row| Cursor::After(row.id.0).written());
     let treated = app.handle.hosts(rows.iter().map(|row| row.name.clone()).collect()).await?;
     let now = app.clock.now();
-    let hosts = rows.into_iter().zip(treated).map(|(row, is)| Host::new(row, is, now)).collect();
+    let hosts = rows.into_iter().zip(treated).map(|(row, is)| Host::new(row, is.as_ref(), now)).collect();
     Ok(Json(Hosts { hosts, next }))
 }
 
@@ -127,7 +127,7 @@ fn no_host(name: &str) -> Problem {
 pub(crate) async fn one(State(app): State<App>, Name(name): Name, _: NoQuery) -> Answer<Json<Host>> {
     let row = app.readers.look(|reader| reader.host(&name))?.ok_or_else(|| no_host(&name))?;
     let is = app.handle.hosts(vec![name]).await?.pop().flatten();
-    Ok(Json(Host::new(row, is, app.clock.now())))
+    Ok(Json(Host::new(row, is.as_ref(), app.clock.now())))
 }
 
 /// What is wanted of a host; what is left out stays.
@@ -136,12 +136,12 @@ pub(crate) async fn one(State(app): State<App>, Name(name): Name, _: NoQuery) ->
 pub(crate) struct Wanted {
     /// The least time between two requests, whatever its robots.txt says; null takes that back.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 9e9)]
-    #[serde(default, deserialize_with = "given")]
-    gap_seconds: Option<Option<AnySeconds>>,
+    #[serde(default)]
+    gap_seconds: Given<AnySeconds>,
     /// Not to be visited before this moment; null ends that.
     #[schema(value_type = Option<String>, format = DateTime)]
-    #[serde(default, deserialize_with = "given")]
-    back_off_until: Option<Option<Moment>>,
+    #[serde(default)]
+    back_off_until: Given<Moment>,
     /// Whether it is left alone until somebody says otherwise.
     paused: Option<bool>,
 }
@@ -158,11 +158,11 @@ pub(crate) async fn edit(
     Content(wanted): Content<Wanted>,
 ) -> Answer<Json<Host>> {
     let edit = HostEdit {
-        gap: wanted.gap_seconds.map(|gap| gap.map(|seconds| seconds.0)),
-        back_off: wanted.back_off_until.map(|until| until.map_or(Time::MIN, |until| until.0)),
+        gap: wanted.gap_seconds.said(None, |seconds| Some(seconds.0)),
+        back_off: wanted.back_off_until.said(Time::MIN, |until| until.0),
         paused: wanted.paused,
     };
     let is = app.handle.set_host(name.clone(), edit).await?.ok_or_else(|| no_host(&name))?;
     let row = app.readers.look(|reader| reader.host(&name))?.ok_or_else(|| no_host(&name))?;
-    Ok(Json(Host::new(row, Some(is), app.clock.now())))
+    Ok(Json(Host::new(row, Some(&is), app.clock.now())))
 }

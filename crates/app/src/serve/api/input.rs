@@ -212,13 +212,30 @@ impl<'de> Deserialize<'de> for AnySeconds {
     }
 }
 
-/// What is there, if only to say null; for fields that are left alone if they are missing.
-pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
-where
-    T: Deserialize<'de>,
-    D: Deserializer<'de>,
-{
-    Option::deserialize(deserializer).map(Some)
+/// A field that may be left out, which leaves things as they are, or be null, which takes something back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Given<T> {
+    #[default]
+    Nothing,
+    Null,
+    Is(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Is))
+    }
+}
+
+impl<T> Given<T> {
+    /// What it says; `null` is what that means.
+    pub(crate) fn said<U>(self, null: U, is: impl FnOnce(T) -> U) -> Option<U> {
+        match self {
+            Self::Nothing => None,
+            Self::Null => Some(null),
+            Self::Is(value) => Some(is(value)),
+        }
+    }
 }
 
 /// A limit that was asked for, or the usual one.
@@ -261,7 +278,7 @@ mod tests {
         assert!(json::<Seconds>(b"0.001").is_ok() && json::<Seconds>(b"0").is_err());
         assert_eq!(json::<Moment>(b"\"1970-01-01T00:00:01.5Z\"").unwrap().0.as_nanos(), 1_500_000_000);
         assert!(json::<Moment>(b"\"-009999-01-02T00:00:00Z\"").is_err() && json::<Moment>(b"17").is_err());
-        assert_eq!(json::<Importance>(b"{").unwrap_err().status(), 400);
+        assert_eq!(json::<Importance>(b"").unwrap_err().status(), 400);
         assert_eq!(json::<Importance>(b"\"a\"").unwrap_err().status(), 422);
     }
 }

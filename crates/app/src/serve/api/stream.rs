@@ -68,7 +68,7 @@ pub(crate) async fn stream(
     };
     let after = match after {
         Some(after) => Seq(after),
-        None => app.readers.look(|reader| reader.last_seq())?,
+        None => app.readers.look(refrain_store::Reader::last_seq)?,
     };
     let permit = Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
         let status = StatusCode::SERVICE_UNAVAILABLE;

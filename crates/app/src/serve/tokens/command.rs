@@ -85,7 +85,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         }
         writeln!(out, "{:<8}  {:<17}  {:<19}  {:<19}  for", "id", "scopes", "created (UTC)", "until (UTC)")?;
         for token in &tokens {
-            let until = token.expires.map_or_else(|| "for ever".to_owned(), |expires| spelled(expires));
+            let until = token.expires.map_or_else(|| "for ever".to_owned(), spelled);
             let until = if token.is_over(now) { "over".to_owned() } else { until };
             let mut words: Vec<&str> = token.name.iter().map(String::as_str).collect();
             words.extend(token.source.as_deref());

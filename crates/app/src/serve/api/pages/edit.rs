@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::super::App;
-use super::super::input::{Content, Importance, NoQuery, Number, Seconds, at_most, given};
+use super::super::input::{Content, Given, Importance, NoQuery, Number, Seconds, at_most};
 use super::super::shapes::Page;
 use super::{address, known};
 use crate::serve::problem::{Answer, Problem};
@@ -22,12 +22,11 @@ const MOST: usize = 10_000;
 pub(crate) struct PageEdit {
     /// How much it matters, relative to others.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1e30)]
-    #[serde(default, deserialize_with = "given")]
-    importance: Option<Option<Importance>>,
+    importance: Option<Importance>,
     /// Its copy should never be older; null takes that back.
     #[schema(value_type = Option<f64>, minimum = 0.001, maximum = 9e9)]
-    #[serde(default, deserialize_with = "given")]
-    max_age_seconds: Option<Option<Seconds>>,
+    #[serde(default)]
+    max_age_seconds: Given<Seconds>,
     /// Whether it is crawled.
     #[schema(inline)]
     state: Option<Wish>,
@@ -46,9 +45,8 @@ pub(crate) enum Wish {
 impl PageEdit {
     fn of(&self, page: PageId) -> Edit {
         Edit {
-            // Null leaves it as it is, like nothing at all.
-            importance: self.importance.flatten().map(|importance| importance.0),
-            max_age: self.max_age_seconds.map(|age| age.map(|seconds| seconds.0)),
+            importance: self.importance.map(|importance| importance.0),
+            max_age: self.max_age_seconds.said(None, |seconds| Some(seconds.0)),
             state: self.state.map(|wish| match wish {
                 Wish::Active => PageState::Active,
                 Wish::Paused => PageState::Paused,
@@ -96,12 +94,11 @@ pub(crate) struct OnePageEdit {
     url: Option<String>,
     /// How much it matters, relative to others.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1e30)]
-    #[serde(default, deserialize_with = "given")]
-    importance: Option<Option<Importance>>,
+    importance: Option<Importance>,
     /// Its copy should never be older; null takes that back.
     #[schema(value_type = Option<f64>, minimum = 0.001, maximum = 9e9)]
-    #[serde(default, deserialize_with = "given")]
-    max_age_seconds: Option<Option<Seconds>>,
+    #[serde(default)]
+    max_age_seconds: Given<Seconds>,
     /// Whether it is crawled.
     #[schema(inline)]
     state: Option<Wish>,
