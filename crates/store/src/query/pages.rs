@@ -220,6 +220,17 @@ impl Reader {
         })
     }
 
+    /// Every page of a host with a greater number, in their order, for as long as `each` wants more.
+    pub fn pages_of_host(
+        &self,
+        host: HostId,
+        after: PageId,
+        mut each: impl FnMut(PageRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT {SCANNED} FROM pages WHERE host = ?1 AND id > ?2 ORDER BY id");
+        self.each_row(&sql, (host.0, after.0), |row| Ok(each(scanned(row)?)))
+    }
+
     /// How many pages that are crawled were never fetched.
     pub fn unfetched(&self) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM pages WHERE fetched IS NULL AND state = 'active'";

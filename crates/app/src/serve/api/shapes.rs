@@ -52,7 +52,7 @@ impl From<refrain_store::PageState> for State {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Listed {
     /// Its number.
-    id: i64,
+    pub(crate) id: i64,
     url: String,
     state: State,
     /// How much it matters, relative to others.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use axum::Json;
 use axum::extract::State;
-use refrain_store::{HostId, PageId, PageRow, PageState, Reader};
+use refrain_store::{HostId, PageId, PageRow, PageState, Reader, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -114,19 +114,54 @@ fn select(reader: &Reader, which: &Which, limit: usize) -> Answer<Pages> {
 }
 
 fn by_number(reader: &Reader, filter: &Filter, after: i64, limit: usize) -> Answer<Pages> {
-    let (mut pages, mut last, mut looked_at, mut next) = (Vec::new(), after, 0, None);
-    reader.pages_after(PageId(after), |row| {
-        if pages.len() == limit || looked_at == LOOKED_AT {
-            next = Some(Cursor::After(last).written());
-            return ControlFlow::Break(());
-        }
-        (last, looked_at) = (row.id.0, looked_at + 1);
-        if filter.has(&row) {
-            pages.push(Listed::from(&row));
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(Pages { pages, next })
+    let parts = match &filter.hosts {
+        None => vec![Part::read(filter, after, limit, |each| reader.pages_after(PageId(after), each))?],
+        Some(hosts) => hosts
+            .iter()
+            .map(|host| {
+                Part::read(filter, after, limit, |each| reader.pages_of_host(*host, PageId(after), each))
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    // Beyond the least of these not all parts were read.
+    let end = parts.iter().filter_map(|part| part.end).min();
+    let mut pages: Vec<Listed> = parts.into_iter().flat_map(|part| part.pages).collect();
+    pages.retain(|page| end.is_none_or(|end| page.id <= end));
+    pages.sort_by_key(|page| page.id);
+    let last = if pages.len() > limit { pages.get(limit - 1).map(|page| page.id) } else { end };
+    pages.truncate(limit);
+    Ok(Pages { pages, next: last.map(|last| Cursor::After(last).written()) })
+}
+
+/// A part of a list by numbers.
+struct Part {
+    pages: Vec<Listed>,
+    /// The last number that was looked at, if there are more.
+    end: Option<i64>,
+}
+
+impl Part {
+    /// The pages that pass, at most so many, and of a limited number.
+    fn read(
+        filter: &Filter,
+        after: i64,
+        limit: usize,
+        read: impl FnOnce(&mut dyn FnMut(PageRow<'_>) -> ControlFlow<()>) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
+        let (mut part, mut last, mut looked_at) = (Self { pages: Vec::new(), end: None }, after, 0);
+        read(&mut |row| {
+            if part.pages.len() == limit || looked_at == LOOKED_AT {
+                part.end = Some(last);
+                return ControlFlow::Break(());
+            }
+            (last, looked_at) = (row.id.0, looked_at + 1);
+            if filter.has(&row) {
+                part.pages.push(Listed::from(&row));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(part)
+    }
 }
 
 fn by_address(reader: &Reader, filter: &Filter, prefix: &str, from: &str, limit: usize) -> Answer<Pages> {
