@@ -34,7 +34,12 @@ pub(crate) fn memory_of(process: u32) -> Option<u64> {
 
 /// The time that processors have worked for this process so far, where the system tells.
 pub(crate) fn cpu_seconds() -> Option<f64> {
-    let line = std::fs::read_to_string("/proc/self/stat").ok()?;
+    cpu_seconds_of("self")
+}
+
+/// The same for another process, by its number.
+pub(crate) fn cpu_seconds_of(process: &str) -> Option<f64> {
+    let line = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name of the program, in brackets, may hold anything; what follows it is numbers.
     let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks = fields.next()?.parse::<f64>().ok()? + fields.next()?.parse::<f64>().ok()?;

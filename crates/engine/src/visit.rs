@@ -12,6 +12,7 @@ use refrain_store::{self as store, Role};
 
 use crate::clock::Clock;
 use crate::door::{Door, Shut};
+use crate::handle::Lent;
 use crate::index::Index;
 use crate::memo::Memo;
 use crate::read::{self, Read};
@@ -82,6 +83,7 @@ pub(crate) struct Kit {
     pub(crate) door: Door,
     pub(crate) settings: Arc<Settings>,
     pub(crate) index: Index,
+    pub(crate) lent: Lent,
 }
 
 /// A visit under way.

@@ -59,7 +59,7 @@ impl Running {
 
     async fn bring(&self, lease: LeaseId, saw: Saw) -> Receipt {
         let brought = Brought { lease, response: None, took: Span::from_millis(5), bytes: 9, saw };
-        let results = self.handle.prepare(&self.reader, vec![brought]);
+        let results = self.handle.prepare(&self.reader, vec![brought]).unwrap();
         self.handle.hand_in(results).await.unwrap().remove(0)
     }
 }
@@ -218,7 +218,7 @@ async fn many_fetchers_are_polite_together() {
                     .collect();
                 let end = handle.now();
                 log.extend(work.iter().map(|work| (url(&work.url).host().to_owned(), start, end)));
-                let results = handle.prepare(&Reader::open(&directory).unwrap(), brought);
+                let results = handle.prepare(&Reader::open(&directory).unwrap(), brought).unwrap();
                 handle.hand_in(results).await.unwrap();
             }
             log

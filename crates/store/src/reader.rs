@@ -27,7 +27,7 @@ impl Reader {
     }
 
     /// Several questions about one and the same moment; quicker than one after the other.
-    pub(crate) fn at_one_moment<T>(
+    pub fn at_one_moment<T>(
         &self,
         ask: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

@@ -67,8 +67,11 @@ impl Ears {
                     tracing::debug!(url, kind = kind.as_str(), signals, found, "heard");
                 }
                 Told::Looked { url, outcome, note, status, bytes, took, .. } => {
-                    let took = units::spoken(took);
-                    tracing::debug!(url, status, bytes, took, note, "{}", outcome.as_str());
+                    // Not even put into words, if nobody wants to read it.
+                    if tracing::enabled!(tracing::Level::DEBUG) {
+                        let took = units::spoken(took);
+                        tracing::debug!(url, status, bytes, took, note, "{}", outcome.as_str());
+                    }
                 }
             }
         }

@@ -37,7 +37,7 @@ use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::door::Door;
 use crate::event::Event;
-use crate::handle::Handle;
+use crate::handle::{Handle, Lent};
 use crate::hours::Keeping;
 use crate::ledger::Ledger;
 use crate::links::Forms;
@@ -138,6 +138,7 @@ impl Crawl {
             door,
             settings: Arc::clone(&settings),
             index: scheduler.pages.index.clone(),
+            lent: Lent::default(),
         });
         Ok(Self {
             clock,

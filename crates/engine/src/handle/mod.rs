@@ -3,6 +3,7 @@
 //! What changes something is answered once it is on the disk. Whatever takes long (reading bodies, asking the database) is done on the
 //! caller's side: the crawl decides, and does nothing else.
 
+mod lent;
 mod work;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::seeds::Seed;
 use crate::settings::host_name;
 use crate::sources::{self, Announced};
 use crate::visit::Kit;
+pub(crate) use lent::Lent;
 pub use work::{
     Brought, Given, Grant, LONGEST_LEASE, LeaseId, MOST_AT_A_TIME, Receipt, Saw, Work, WorkWanted,
 };
@@ -39,6 +41,8 @@ pub struct Over;
 pub struct Handle {
     pub(crate) kit: Arc<Kit>,
     to: UnboundedSender<Event>,
+    /// What was known of pages when they were given to fetchers.
+    lent: Lent,
 }
 
 /// What can be asked of a crawl.
@@ -180,7 +184,7 @@ pub enum Heard {
 
 impl Handle {
     pub(crate) fn new(kit: Arc<Kit>) -> Self {
-        Self { to: kit.door.events(), kit }
+        Self { to: kit.door.events(), lent: kit.lent.clone(), kit }
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
@@ -319,14 +323,18 @@ impl Handle {
         reader: &Reader,
         grant: &Grant,
     ) -> Result<(Vec<Work>, Option<Results>), StoreError> {
-        let (work, answered) = work::resolve(reader, grant)?;
-        let answered = (!answered.is_empty()).then(|| self.prepare(reader, answered));
+        let (work, answered) = work::resolve(reader, grant, &self.lent, self.now())?;
+        let answered = if answered.is_empty() { None } else { Some(self.prepare(reader, answered)?) };
         Ok((work, answered))
     }
 
     /// What another fetcher saw, read as our own answers are: whatever takes long about it. Then [`Handle::hand_in`].
-    pub fn prepare(&self, reader: &Reader, brought: Vec<Brought>) -> Results {
-        Results(brought.into_iter().map(|one| work::prepare(&self.kit, reader, one)).collect())
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn prepare(&self, reader: &Reader, brought: Vec<Brought>) -> Result<Results, StoreError> {
+        let prepare = |one| work::prepare(&self.kit, reader, &self.lent, one);
+        reader.at_one_moment(|_| Ok(Results(brought.into_iter().map(prepare).collect())))
     }
 
     /// What another fetcher saw becomes known. What became of each, in order.

@@ -1,5 +1,6 @@
 //! Work for other fetchers: what they are given, and what they bring back.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::client::{Headers, Response, Version};
 use refrain_fetch::robots::Robots;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Digest, PageId, Reader, Role, ToFetch};
+use refrain_store::{Digest, PageId, Reader, Role};
 
+use super::Lent;
 use crate::memo::Memo;
 use crate::read::{self, Read};
 use crate::rules::{HostRules, Verdict};
@@ -216,55 +218,59 @@ pub(crate) struct Looked {
 pub(crate) fn resolve(
     reader: &Reader,
     grant: &Grant,
+    lent: &Lent,
+    now: Time,
 ) -> Result<(Vec<Work>, Vec<Brought>), refrain_store::StoreError> {
-    let pages: Vec<PageId> = grant.fetches.iter().map(|given| given.lease.page).collect();
-    let (mut work, mut answered) = (Vec::with_capacity(pages.len()), Vec::new());
-    for (given, page) in grant.fetches.iter().zip(reader.to_fetch(&pages)?) {
+    let (mut work, mut answered) = (Vec::with_capacity(grant.fetches.len()), Vec::new());
+    let mut memos = HashMap::with_capacity(grant.fetches.len());
+    let pages: Result<Vec<_>, _> = reader.at_one_moment(|reader| {
+        grant.fetches.iter().map(|given| reader.page_head(given.lease.page)).collect()
+    });
+    for (given, page) in grant.fetches.iter().zip(pages?) {
         let lease = given.lease;
         let mut answer =
             |saw| answered.push(Brought { lease, response: None, took: Span::ZERO, bytes: 0, saw });
-        let Some(page) = page else {
+        let Some(memo) = page.and_then(Memo::without_version) else {
             answer(Saw::GivenBack);
             continue;
         };
-        if lease.is_robots || given.rules.is_some() {
-            let Ok(url) = PageUrl::parse(&page.url) else {
-                answer(Saw::Nothing("its address cannot be crawled".to_owned()));
-                continue;
-            };
-            if lease.is_robots {
-                let url = url.robots().as_str().to_owned();
-                let role = page.role;
-                work.push(Work { lease, url, etag: None, last_modified: None, value: given.value, role });
-                continue;
-            }
-            if given.rules.as_ref().is_some_and(|rules| !rules.allow(url.path_and_query())) {
-                answer(Saw::Disallowed);
-                continue;
-            }
+        let (url, role, value) = (&memo.url, memo.role, given.value);
+        if lease.is_robots {
+            let url = url.robots().as_str().to_owned();
+            work.push(Work { lease, url, etag: None, last_modified: None, value, role });
+        } else if given.rules.as_ref().is_some_and(|rules| !rules.allow(url.path_and_query())) {
+            answer(Saw::Disallowed);
+            continue;
+        } else {
+            let (url, etag, last_modified) =
+                (url.as_str().to_owned(), memo.etag.clone(), memo.last_modified.clone());
+            work.push(Work { lease, url, etag, last_modified, value, role });
         }
-        let ToFetch { url, etag, last_modified, role } = page;
-        work.push(Work { lease, url, etag, last_modified, value: given.value, role });
+        memos.insert(lease.place, memo);
     }
+    lent.lend(grant.id, grant.until, memos, now);
     Ok((work, answered))
 }
 
 /// Reads what was brought.
-pub(crate) fn prepare(kit: &Kit, reader: &Reader, brought: Brought) -> Prepared {
+pub(crate) fn prepare(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Prepared {
     let lease = brought.lease;
-    let done = look(kit, reader, brought).unwrap_or_else(Done::Refused);
+    let done = look(kit, reader, lent, brought).unwrap_or_else(Done::Refused);
     Prepared { lease, done }
 }
 
-fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
+fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Done, String> {
     let Brought { lease, response, took, bytes, saw } = brought;
     if matches!(saw, Saw::GivenBack) {
         return Ok(Done::GivenBack);
     }
     let has_body = matches!(saw, Saw::Answer { .. }) && !lease.is_robots;
-    let mut memo = memo(reader, lease.page, has_body)
-        .map_err(|why| why.to_string())?
-        .ok_or_else(|| "there is no such page any more".to_owned())?;
+    let lent = lent.take(lease).filter(|_| !has_body);
+    let known = match lent {
+        Some(memo) => Some(memo),
+        None => memo(reader, lease.page, has_body).map_err(|why| why.to_string())?,
+    };
+    let mut memo = known.ok_or_else(|| "there is no such page any more".to_owned())?;
     let time = kit.clock.now();
     if lease.is_robots {
         return Ok(ruled(kit, &memo.url, time, response, saw));

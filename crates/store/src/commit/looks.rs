@@ -1,6 +1,6 @@
 //! Looks: an observation, what is known of the page now, a version if there is a record, a change if there was one.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 
 use super::announced::Judge;
 use super::bounds;
@@ -14,8 +14,11 @@ use crate::warc::{Encoded, Kind};
 
 /// The statements that looks need, prepared once for all of them.
 struct Statements<'a> {
+    connection: &'a Connection,
     before: CachedStatement<'a>,
+    url: CachedStatement<'a>,
     observe: CachedStatement<'a>,
+    observe_together: CachedStatement<'a>,
     page: CachedStatement<'a>,
     known: CachedStatement<'a>,
     body: CachedStatement<'a>,
@@ -24,11 +27,30 @@ struct Statements<'a> {
     judge: Judge<'a>,
 }
 
+/// So many looks at different pages are written with one statement.
+const TOGETHER: usize = 16;
+
 /// What was known of a page before the look.
 struct Before {
-    url: String,
     digest: Option<Vec<u8>>,
     looked: Option<i64>,
+}
+
+/// A look, and what it means beside what was known.
+struct Judged<'a> {
+    /// Its place among the looks of the batch.
+    at: usize,
+    look: &'a Look,
+    before: Before,
+    time: i64,
+}
+
+impl<'a> Judged<'a> {
+    fn new(at: usize, look: &'a Look, before: Before) -> Self {
+        // A clock that ran backwards does not turn the order of looks round.
+        let time = millis::happened(look.time).max(before.looked.unwrap_or(i64::MIN));
+        Self { at, look, before, time }
+    }
 }
 
 pub(super) fn add(
@@ -38,41 +60,36 @@ pub(super) fn add(
     done: &mut Committed,
 ) -> rusqlite::Result<Result<(), StoreError>> {
     let mut statements = Statements::prepare(connection)?;
-    let mut spots = spots.iter();
-    for look in looks {
-        let record = look.record.as_ref().and_then(|record| Some((record, *spots.next()?)));
-        let Some(before) = statements.before(look)? else {
-            done.unknown.push(look.page);
-            done.versions.push(None);
-            continue;
-        };
-        // A clock that ran backwards does not turn the order of looks round.
-        let time = millis::happened(look.time).max(before.looked.unwrap_or(i64::MIN));
-        let change = change(look, &before);
-        let observation = statements.observe(look, time)?;
-        statements.update_page(look, time, change.is_some())?;
-        if look.outcome.is_fresh() && look.outcome != Outcome::First {
-            statements.judge.judge(look.page.0, look.outcome == Outcome::Changed, time)?;
+    let mut spots = spots.iter().copied();
+    let spots: Vec<Option<Spot>> =
+        looks.iter().map(|look| look.record.as_ref().and_then(|_| spots.next())).collect();
+    // In the order of their pages, as pages are added: neighbours are written together. Looks at the same page stay in theirs.
+    let mut order: Vec<usize> = (0..looks.len()).collect();
+    order.sort_by_key(|at| looks[*at].page);
+    done.versions = vec![None; looks.len()];
+    let mut group: Vec<Judged<'_>> = Vec::with_capacity(TOGETHER);
+    for (number, at) in order.iter().enumerate() {
+        let look = &looks[*at];
+        match statements.before(look)? {
+            Some(before) => group.push(Judged::new(*at, look, before)),
+            None => done.unknown.push(look.page),
         }
-        if let Some((old, new)) = change {
-            let row = params![look.page.0, time, old, new.map(|digest| *digest.as_bytes()), observation];
-            done.last_change = Some(Seq(statements.change.insert(row)?));
-        }
-        match record
-            .map(|(record, spot)| statements.version(look, record, spot, &before, time))
-            .transpose()?
-        {
-            Some(None) => return Ok(Err(no_body(look, &before))),
-            version => done.versions.push(version.flatten()),
+        let next = order.get(number + 1).map(|next| looks[*next].page);
+        // What comes next at the same page comes after this.
+        if group.len() == TOGETHER || next.is_none() || next == Some(look.page) {
+            if let Err(refused) = statements.write(&group, &spots, done)? {
+                return Ok(Err(refused));
+            }
+            group.clear();
         }
     }
     Ok(Ok(()))
 }
 
-fn no_body(look: &Look, before: &Before) -> StoreError {
+fn no_body(look: &Look, url: &str) -> StoreError {
     StoreError::Refused(format!(
-        "the look at page {} ({}) is a revisit of a body that is not there; expected a version with the same digest",
-        look.page.0, before.url
+        "the look at page {} ({url}) is a revisit of a body that is not there; expected a version with the same digest",
+        look.page.0
     ))
 }
 
@@ -90,11 +107,11 @@ fn change<'a>(look: &Look, before: &'a Before) -> Option<(Option<&'a [u8]>, Opti
 impl<'a> Statements<'a> {
     fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
         Ok(Self {
-            before: connection.prepare_cached("SELECT url, digest, looked FROM pages WHERE id = ?1")?,
-            observe: connection.prepare_cached(
-                "INSERT INTO observations (page, time, elapsed, outcome, counted, status, bytes, duration, digest)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?,
+            connection,
+            before: connection.prepare_cached("SELECT digest, looked FROM pages WHERE id = ?1")?,
+            url: connection.prepare_cached("SELECT url FROM pages WHERE id = ?1")?,
+            observe: connection.prepare_cached(&observe(1))?,
+            observe_together: connection.prepare_cached(&observe(TOGETHER))?,
             page: connection.prepare_cached(
                 "UPDATE pages SET looked = ?2, status = ?3, state = ?4,
                      failures = CASE WHEN ?5 THEN failures + 1 ELSE 0 END,
@@ -130,24 +147,50 @@ impl<'a> Statements<'a> {
     }
 
     fn before(&mut self, look: &Look) -> rusqlite::Result<Option<Before>> {
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok(Before { url: row.get(0)?, digest: row.get(1)?, looked: row.get(2)? })
-        };
+        let read = |row: &rusqlite::Row<'_>| Ok(Before { digest: row.get(0)?, looked: row.get(1)? });
         self.before.query_row((look.page.0,), read).optional()
     }
 
-    fn observe(&mut self, look: &Look, time: i64) -> rusqlite::Result<i64> {
-        self.observe.insert(params![
-            look.page.0,
-            time,
-            look.elapsed.map(millis::took),
-            look.outcome.as_str(),
-            look.counted,
-            look.status,
-            look.bytes.cast_signed(),
-            millis::took(look.duration),
-            look.digest.as_ref().map(Digest::as_bytes),
-        ])
+    /// Writes looks at different pages, and all that follows from them.
+    fn write(
+        &mut self,
+        group: &[Judged<'_>],
+        spots: &[Option<Spot>],
+        done: &mut Committed,
+    ) -> rusqlite::Result<Result<(), StoreError>> {
+        let first = self.observe(group)?;
+        for (observation, Judged { at, look, before, time }) in (first..).zip(group) {
+            let change = change(look, before);
+            self.update_page(look, *time, change.is_some())?;
+            if look.outcome.is_fresh() && look.outcome != Outcome::First {
+                self.judge.judge(look.page.0, look.outcome == Outcome::Changed, *time)?;
+            }
+            if let Some((old, new)) = change {
+                let row = params![look.page.0, time, old, new.map(|digest| *digest.as_bytes()), observation];
+                done.last_change = Some(Seq(self.change.insert(row)?));
+            }
+            let Some((record, spot)) = look.record.as_ref().zip(spots[*at]) else { continue };
+            let url: String = self.url.query_row((look.page.0,), |row| row.get(0))?;
+            match self.version(look, record, spot, &url, *time)? {
+                Some(version) => done.versions[*at] = Some(version),
+                None => return Ok(Err(no_body(look, &url))),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Writes down looks. The number of the first; the others follow, as nobody else writes.
+    fn observe(&mut self, group: &[Judged<'_>]) -> rusqlite::Result<i64> {
+        if group.len() == TOGETHER {
+            observe_all(&mut self.observe_together, group)?;
+            return Ok(self.connection.last_insert_rowid() - (TOGETHER as i64 - 1));
+        }
+        let mut first = None;
+        for one in group.chunks(1) {
+            observe_all(&mut self.observe, one)?;
+            first.get_or_insert(self.connection.last_insert_rowid());
+        }
+        Ok(first.unwrap_or(0))
     }
 
     fn update_page(&mut self, look: &Look, time: i64, changed: bool) -> rusqlite::Result<()> {
@@ -194,7 +237,7 @@ impl<'a> Statements<'a> {
         look: &Look,
         record: &Encoded,
         spot: Spot,
-        before: &Before,
+        page_url: &str,
         time: i64,
     ) -> rusqlite::Result<Option<VersionId>> {
         let digest = record.digest.as_bytes();
@@ -209,7 +252,7 @@ impl<'a> Statements<'a> {
                 ("revisit", body)
             }
         };
-        let url = Some(record.url.as_str()).filter(|url| *url != before.url);
+        let url = Some(record.url.as_str()).filter(|url| *url != page_url);
         let row = params![
             look.page.0,
             time,
@@ -223,4 +266,36 @@ impl<'a> Statements<'a> {
         ];
         Ok(Some(VersionId(self.version.insert(row)?)))
     }
+}
+
+/// A statement that writes down so many looks.
+fn observe(looks: usize) -> String {
+    let columns = "page, time, elapsed, outcome, counted, status, bytes, duration, digest";
+    format!(
+        "INSERT INTO observations ({columns}) VALUES {}",
+        vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?)"; looks].join(", ")
+    )
+}
+
+/// Writes down as many looks as the statement takes.
+fn observe_all(statement: &mut CachedStatement<'_>, group: &[Judged<'_>]) -> rusqlite::Result<()> {
+    let mut column = 1;
+    for Judged { look, time, .. } in group {
+        let row: [&dyn ToSql; 9] = [
+            &look.page.0,
+            time,
+            &look.elapsed.map(millis::took),
+            &look.outcome.as_str(),
+            &look.counted,
+            &look.status,
+            &look.bytes.cast_signed(),
+            &millis::took(look.duration),
+            &look.digest.as_ref().map(Digest::as_bytes),
+        ];
+        for value in row {
+            statement.raw_bind_parameter(column, value)?;
+            column += 1;
+        }
+    }
+    statement.raw_execute().map(drop)
 }

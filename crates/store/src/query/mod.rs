@@ -18,4 +18,3 @@ pub use pages::{Filter, Order, PageRecord, PageRow};
 pub use status::Status;
 pub use versions::Version;
 pub(crate) use versions::{read_at, spot};
-pub use work::ToFetch;

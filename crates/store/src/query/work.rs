@@ -4,21 +4,8 @@ use std::ops::ControlFlow;
 
 use super::text;
 use crate::error::StoreError;
-use crate::facts::{GrantFacts, Leased, PageId, ReadsFacts, Role};
+use crate::facts::{GrantFacts, Leased, PageId, ReadsFacts};
 use crate::reader::Reader;
-
-/// What a fetcher needs to know of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToFetch {
-    /// Its address.
-    pub url: String,
-    /// `ETag` of the last answer.
-    pub etag: Option<String>,
-    /// `Last-Modified` of the last answer.
-    pub last_modified: Option<String>,
-    /// What it is there for.
-    pub role: Role,
-}
 
 impl Reader {
     /// What other fetchers were given and have not answered, in the order of their numbers.
@@ -44,22 +31,6 @@ impl Reader {
         let last = self
             .one("SELECT seq FROM sqlite_sequence WHERE name = 'grants'", (), |row| row.get::<_, i64>(0))?;
         Ok(last.unwrap_or(0).cast_unsigned())
-    }
-
-    /// What fetchers need to know of pages, in the order that is asked for; `None` where there is no such page.
-    pub fn to_fetch(&self, pages: &[PageId]) -> Result<Vec<Option<ToFetch>>, StoreError> {
-        let sql = "SELECT url, etag, last_modified, role FROM pages WHERE id = ?1";
-        let read = |page: &PageId| {
-            self.one(sql, (page.0,), |row| {
-                Ok(ToFetch {
-                    url: row.get(0)?,
-                    etag: row.get(1)?,
-                    last_modified: row.get(2)?,
-                    role: row.get(3)?,
-                })
-            })
-        };
-        pages.iter().map(read).collect()
     }
 
     /// How often people ask for pages, for as long as `each` wants more.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::support::*;
-use refrain_store::{Batch, Digest, HostId, HostUpdate, Known, Look, Outcome, PageId, Robots};
+use refrain_store::{Batch, HostId, HostUpdate, Outcome, Robots};
 
 #[test]
 fn pages_come_by_their_addresses() {
@@ -23,26 +23,6 @@ fn pages_come_by_their_addresses() {
     assert_eq!(from("https://example.org/page/2", 4), ["2", "20", "21", "22"]);
     assert_eq!(from("https://example.org/page/8", 9), ["8", "9"]);
     assert_eq!(from("", usize::MAX).len(), 30);
-}
-
-#[test]
-fn what_fetchers_need_is_found_by_number() {
-    let (_folder, mut store) = opened();
-    let pages = add_pages(&mut store, 2);
-    let known = Known { etag: Some("\"x\"".into()), last_modified: Some("then".into()), ..Known::default() };
-    let first = look(pages[1], 1, Outcome::First, Some(Digest::of(b"a")));
-    commit_looks(&mut store, vec![Look { known: Some(known), ..first }]);
-    let found = store.read().to_fetch(&[pages[1], PageId(77), pages[0]]).unwrap();
-    let fetched = found[0].as_ref().unwrap();
-    assert_eq!(fetched.url, url(1).as_str());
-    assert_eq!((fetched.etag.as_deref(), fetched.last_modified.as_deref()), (Some("\"x\""), Some("then")));
-    assert!(found[1].is_none());
-    assert_eq!(found[2].as_ref().unwrap().etag, None);
-    let ids = store.read().ids_of([url(1).as_str(), "https://example.org/other"]).unwrap();
-    assert_eq!(ids, [Some(pages[1]), None]);
-    // The moment is over: what is committed now is seen.
-    add_pages(&mut store, 3);
-    assert!(store.read().ids_of([url(2).as_str()]).unwrap()[0].is_some());
 }
 
 #[test]

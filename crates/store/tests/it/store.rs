@@ -202,9 +202,6 @@ fn cursors_leases_signals_and_the_rest_survive() {
     assert_eq!(read, [reads]);
     let host = reader.host("https://example.org").unwrap().unwrap();
     assert_eq!((host.wanted_gap, host.paused), (Some(Span::from_whole_secs(7)), true));
-    let to_fetch = reader.to_fetch(&[pages[2], PageId(99), pages[0]]).unwrap();
-    let urls: Vec<_> = to_fetch.iter().map(|page| page.as_ref().map(|page| page.url.as_str())).collect();
-    assert_eq!(urls, [Some(url(2).as_str()), None, Some(url(0).as_str())]);
     let leases = reader.leases().unwrap();
     assert_eq!(leases.len(), 1);
     assert_eq!((leases[0].page, leases[0].order), (pages[0], u64::MAX));

@@ -5,7 +5,7 @@ mod client;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -16,15 +16,15 @@ use super::folder::Folder;
 use crate::chart::grouped;
 use crate::cli::BenchServeArgs;
 use crate::failure::Failure;
-use crate::stopwatch::{Stopwatch, memory_of, spoken};
+use crate::stopwatch::{Stopwatch, cpu_seconds_of, memory_of, spoken};
 use crate::synthetic::Synthetic;
 use client::{Client, texts};
 
 /// Pages are on so many hosts: a host is asked for one page at a time.
 const HOSTS: usize = 10_000;
 /// So many clients at the same time.
-const CLIENTS: usize = 8;
-/// Lines of a request that adds pages, with two such requests at a time.
+const CLIENTS: usize = 16;
+/// So many add pages at the same time.
 const ADDERS: usize = 2;
 
 /// A server, ended with this.
@@ -70,6 +70,23 @@ impl Server {
     fn memory(&self) -> String {
         memory_of(self.child.id()).map_or_else(String::new, |bytes| format!(", {} MB", bytes >> 20))
     }
+
+    /// What the server's processors have worked so far, in seconds.
+    fn worked(&self) -> f64 {
+        cpu_seconds_of(&self.child.id().to_string()).unwrap_or(0.0)
+    }
+}
+
+/// So many in a second, and the server's own work for one.
+struct Pace {
+    each_second: f64,
+    micros: f64,
+}
+
+impl std::fmt::Display for Pace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/s, {:.1} µs of a core each", grouped(self.each_second as usize), self.micros)
+    }
 }
 
 impl Drop for Server {
@@ -89,19 +106,21 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let pages = if args.quick { 20_000 } else { 1_000_000 };
     let seconds = if args.quick { 1 } else { 10 };
-    let server = Server::start(&folder.0)?;
+    let server = Server::start(&folder.0.join("many"))?;
     let mut out = io::stdout().lock();
     let mut say = |what: &str, figure: String, wanted: &str| {
-        writeln!(out, "  {what:<58} {figure:<34} {wanted}")
+        writeln!(out, "  {what:<54} {figure:<44} {wanted}")
             .and_then(|()| out.flush())
             .map_err(|why| Failure::system("standard output cannot be written", why))
     };
     say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;
-    let took = add(&server, pages)?;
-    let rate = pages as f64 / took.as_secs_f64();
+    let before = server.worked();
+    let took = add(&server, pages)?.as_secs_f64();
+    let micros = 1e6 * (server.worked() - before) / pages as f64;
+    let pace = Pace { each_second: pages as f64 / took, micros };
     say(
         "pages added in bulk, on the disk when that is said",
-        format!("{} URLs/s{}", grouped(rate as usize), server.memory()),
+        format!("{pace}{}", server.memory()),
         "100,000",
     )?;
     for (name, filter) in [
@@ -115,26 +134,40 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     let reads = together(&server, seconds, |client, random| {
         client.get(&format!("/v1/pages/{}", 1 + (random.uniform() * pages as f64) as usize)).map(|_| 1)
     })?;
-    say("reads of a page", format!("{} a second", grouped(reads as usize)), "20,000")?;
+    say("reads of a page", reads.to_string(), "20,000")?;
     let first = together(&server, seconds, |client, _| fetch(client, "first"))?;
-    say(
-        "fetches/next + fetches/results by 100, first visits",
-        format!("{} pages/s", grouped(first as usize)),
-        "50,000",
-    )?;
-    let later = together(&server, seconds, |client, random| {
-        fetch(client, if random.uniform() < 0.1 { "now" } else { "first" })
-    })?;
-    say(
-        "the same, later visits, a tenth with a change",
-        format!("{} pages/s{}", grouped(later as usize), server.memory()),
-        "50,000",
-    )?;
+    say("fetches/next + fetches/results by 100, first visits", first.to_string(), "50,000")?;
     let (median, worst) = feed(&server, if args.quick { 5 } else { 50 })?;
     say(
         "a change, from the result to the change feed",
         format!("{} at the median, {} at the worst", spoken(median), spoken(worst)),
         "100 ms",
+    )?;
+    drop(server);
+    let server = Server::start(&folder.0.join("fewer"))?;
+    let pages = if args.quick { 20_000 } else { 100_000 };
+    say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;
+    add(&server, pages)?;
+    let first = all(&server, pages)?;
+    say("fetches/next + fetches/results by 100, first visits", first.to_string(), "50,000")?;
+    let later = together(&server, seconds, |client, random| {
+        fetch(client, if random.uniform() < 0.1 { "now" } else { "first" })
+    })?;
+    say("the same, later visits, a tenth with a change", format!("{later}{}", server.memory()), "50,000")
+}
+
+/// All pages are fetched, once.
+fn all(server: &Server, pages: usize) -> Result<Pace, Failure> {
+    let left = AtomicU64::new(pages as u64);
+    together_while(
+        server,
+        || left.load(Ordering::Relaxed) > 0,
+        |client, _| {
+            let done = fetch(client, "first")?;
+            let _ = left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(done)));
+            Ok(done)
+        },
     )
 }
 
@@ -197,36 +230,46 @@ fn median_and_worst(mut times: Vec<Duration>) -> (Duration, Duration) {
     (times[times.len() / 2], times[times.len() - 1])
 }
 
-/// What all clients get done per second.
+/// What all clients get done per second, for so long.
 fn together(
     server: &Server,
     seconds: u64,
     work: impl Fn(&mut Client, &mut Synthetic) -> io::Result<u64> + Sync,
-) -> Result<f64, Failure> {
-    let (done, over) = (AtomicU64::new(0), AtomicBool::new(false));
+) -> Result<Pace, Failure> {
     let watch = Stopwatch::start();
+    together_while(server, || watch.elapsed() < Duration::from_secs(seconds), work)
+}
+
+/// What all clients get done per second, as long as there is something to do.
+fn together_while(
+    server: &Server,
+    goes_on: impl Fn() -> bool + Sync,
+    work: impl Fn(&mut Client, &mut Synthetic) -> io::Result<u64> + Sync,
+) -> Result<Pace, Failure> {
+    let done = AtomicU64::new(0);
+    let (watch, before) = (Stopwatch::start(), server.worked());
     let result: Result<(), Failure> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..CLIENTS)
             .map(|number| {
-                let (work, done, over) = (&work, &done, &over);
+                let (work, done, goes_on) = (&work, &done, &goes_on);
                 scope.spawn(move || {
                     let mut client = server.client()?;
                     let mut random = Synthetic::new(SEED + number as u64);
-                    while !over.load(Ordering::Relaxed) {
+                    while goes_on() {
                         done.fetch_add(work(&mut client, &mut random).map_err(broken)?, Ordering::Relaxed);
                     }
                     Ok(())
                 })
             })
             .collect();
-        std::thread::sleep(Duration::from_secs(seconds));
-        over.store(true, Ordering::Relaxed);
         let all = threads.into_iter();
         all.map(|thread| thread.join().unwrap_or(Err(Failure::OnTheWay("a client failed".to_owned()))))
             .collect()
     });
     result?;
-    Ok(done.load(Ordering::Relaxed) as f64 / watch.elapsed().as_secs_f64())
+    let done = done.load(Ordering::Relaxed) as f64;
+    let micros = 1e6 * (server.worked() - before) / done.max(1.0);
+    Ok(Pace { each_second: done / watch.elapsed().as_secs_f64(), micros })
 }
 
 /// Takes a hundred fetches, and brings back what they saw: bodies known by this text. How many there were.

@@ -155,7 +155,7 @@ pub(crate) async fn results(State(app): State<App>, _: NoQuery, request: Request
                 };
                 receipts.push(OneReceipt { lease, result, detail });
             }
-            Ok::<_, Problem>((receipts, places, handle.prepare(reader, brought)))
+            Ok::<_, Problem>((receipts, places, handle.prepare(reader, brought)?))
         })
         .await?;
     if !places.is_empty() {

@@ -18,8 +18,8 @@ use super::super::body::{self, Lines};
 use super::super::input::{Form, Importance, NoQuery, Seconds, form, json};
 use crate::serve::problem::{Answer, Problem};
 
-/// So many pages are handed on at a time.
-const AT_A_TIME: usize = 10_000;
+/// So many pages are handed on at a time: what is written together is written many times faster than a few at a time.
+const AT_A_TIME: usize = 50_000;
 /// So many refusals are told.
 const TOLD: usize = 100;
 /// How these pages were found.
