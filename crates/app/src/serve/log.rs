@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 
 use refrain_engine::{Pulse, Told};
 use refrain_store::Seq;
@@ -15,6 +16,9 @@ use crate::failure::Failure;
 use crate::serve::metrics::Metrics;
 use crate::serve::push::Push;
 use crate::units;
+
+/// Between two rounds of listening.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Begins to log.
 pub(crate) fn start(format: LogFormat, level: &str) -> Result<(), Failure> {
@@ -45,37 +49,47 @@ pub(crate) struct Ears {
 
 impl Ears {
     /// Passes on what the crawl tells, until it is over. Whether the changes could be written.
-    pub(crate) fn listen(mut self, mut told: UnboundedReceiver<Told>) -> Result<(), Failure> {
+    pub(crate) fn listen(mut self, mut hears: UnboundedReceiver<Told>) -> Result<(), Failure> {
         let mut fed = self.feed.as_mut().map_or(Ok(()), Feed::catch_up);
         complain(&fed);
-        while let Some(told) = told.blocking_recv() {
-            self.metrics.hear(&told);
-            match told {
-                Told::Changes(seq) => {
-                    self.changes.send_replace(seq);
-                    if let (Some(feed), true) = (&mut self.feed, fed.is_ok()) {
-                        fed = feed.catch_up();
-                        complain(&fed);
-                    }
+        while let Some(first) = hears.blocking_recv() {
+            let mut next = Some(first);
+            while let Some(told) = next {
+                self.hear(told, &mut fed);
+                next = hears.try_recv().ok();
+            }
+            // Who is woken for every one of thousands of visits a second does nothing but wake up.
+            std::thread::sleep(PAUSE);
+        }
+        fed
+    }
+
+    fn hear(&mut self, told: Told, fed: &mut Result<(), Failure>) {
+        self.metrics.hear(&told);
+        match told {
+            Told::Changes(seq) => {
+                self.changes.send_replace(seq);
+                if let (Some(feed), true) = (&mut self.feed, fed.is_ok()) {
+                    *fed = feed.catch_up();
+                    complain(fed);
                 }
-                Told::Pulse(pulse) => {
-                    self.pulse.send_replace(Some(Arc::from(pulse)));
-                }
-                Told::Hub { page, topic, hub } => self.push.found_hub(page, &topic, &hub),
-                Told::Warning(sentence) => tracing::warn!("{sentence}"),
-                Told::Announced { url, kind, signals, found, .. } => {
-                    tracing::debug!(url, kind = kind.as_str(), signals, found, "heard");
-                }
-                Told::Looked { url, outcome, note, status, bytes, took, .. } => {
-                    // Not even put into words, if nobody wants to read it.
-                    if tracing::enabled!(tracing::Level::DEBUG) {
-                        let took = units::spoken(took);
-                        tracing::debug!(url, status, bytes, took, note, "{}", outcome.as_str());
-                    }
+            }
+            Told::Pulse(pulse) => {
+                self.pulse.send_replace(Some(Arc::from(pulse)));
+            }
+            Told::Hub { page, topic, hub } => self.push.found_hub(page, &topic, &hub),
+            Told::Warning(sentence) => tracing::warn!("{sentence}"),
+            Told::Announced { url, kind, signals, found, .. } => {
+                tracing::debug!(url, kind = kind.as_str(), signals, found, "heard");
+            }
+            Told::Looked { url, outcome, note, status, bytes, took, .. } => {
+                // Not even put into words, if nobody wants to read it.
+                if tracing::enabled!(tracing::Level::DEBUG) {
+                    let took = units::spoken(took);
+                    tracing::debug!(url, status, bytes, took, note, "{}", outcome.as_str());
                 }
             }
         }
-        fed
     }
 }
 

@@ -503,6 +503,11 @@ impl<M: Model> Frontier<M> {
         Ok(())
     }
 
+    /// From now on so many other pages are valued anew with every fetch; see [`Settings::refresh`].
+    pub fn set_refresh(&mut self, pages: u32) {
+        self.settings.refresh = pages;
+    }
+
     /// The budget.
     pub fn budget(&self) -> Budget {
         self.pace.budget()

@@ -10,6 +10,8 @@ use crate::told::{HostPulse, Pulse, Told};
 const EVERY: Span = Span::from_whole_secs(1);
 /// So many pages are looked at for an estimate of freshness.
 const SAMPLE: usize = 4000;
+/// With each fetch no more than so many other pages learn from the others.
+const MOST_REFRESHED: usize = 8;
 /// How much of earlier samples an estimate remembers.
 const MEMORY: f64 = 0.8;
 /// So many visits and hosts are named.
@@ -24,6 +26,8 @@ pub(super) struct Pulses {
     /// Weight of fresh copies and of all pages, in recent samples.
     fresh: f64,
     all: f64,
+    /// Requests up to the last pulse.
+    requests: u64,
 }
 
 impl Pulses {
@@ -69,6 +73,7 @@ impl Crawl {
         }
         self.pulses.due = Some(now + EVERY);
         self.count();
+        self.refresh_as_needed();
         let (backed_off, hosts) = self.hosts_in_trouble(now);
         let pulse = Pulse {
             time: now,
@@ -82,6 +87,14 @@ impl Crawl {
         };
         self.tell(|| Told::Pulse(Box::new(pulse)));
         now + EVERY
+    }
+
+    /// Pages learn from others about once a minute: where fetches are many, few of them with each.
+    fn refresh_as_needed(&mut self) {
+        let before = std::mem::replace(&mut self.pulses.requests, self.summary.requests);
+        let a_minute = (60 * (self.summary.requests - before)).max(1) as usize;
+        let pages = self.scheduler.frontier.len().div_ceil(a_minute).clamp(1, MOST_REFRESHED);
+        self.scheduler.frontier.set_refresh(pages as u32);
     }
 
     /// How many hosts are left alone, and of them the longest first, then the slowest.
