@@ -188,6 +188,24 @@ async fn robots_txt_comes_first_and_is_obeyed() {
     crawl.stop().await;
 }
 
+/// Whoever asked was gone before what is forbidden was sorted out: it is not given to whoever asks again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_again_obeys_robots_txt() {
+    let folder = tempfile::tempdir().unwrap();
+    let crawl = Running::start(folder.path(), settings());
+    crawl.add(&["http://a.example/shut/1"]).await;
+    let keyed = |key: &str| WorkWanted { key: Some(key.to_owned()), knows_robots: false, ..wanted() };
+    let (_, work) = crawl.next_as(keyed("first")).await;
+    let body = Bytes::from_static(b"User-agent: *\nDisallow: /shut/\n");
+    let saw = Saw::Answer { status: 200, url: None, headers: HeaderMap::new(), body };
+    assert_eq!(crawl.bring(work[0].lease, saw).await, Receipt::Taken);
+    let lost = crawl.handle.next(keyed("second")).await.unwrap();
+    assert_eq!(lost.fetches.len(), 1);
+    let (again, work) = crawl.next_as(keyed("second")).await;
+    assert_eq!((again.id, work), (lost.id, Vec::new()));
+    crawl.stop().await;
+}
+
 /// However many fetchers ask at the same time: one request to a host at a time, and the gap after it.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_fetchers_are_polite_together() {
