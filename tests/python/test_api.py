@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 import urllib.parse
 
 import pytest
@@ -62,11 +63,28 @@ def test_lists_of_json(scheduler):
     page = scheduler.page("HTTP://A.example:80/2")
     assert (page["importance"], page["max_age_seconds"], page["state"], page["found"]) == (3, 60, "active", "api")
     assert scheduler.add()["added"] == 0
-    for wrong, status in [("{", 400), ("[1]", 422), ('{"url":"http://a.example/"}', 422), ('[{"url":1}]', 422), ("", 400)]:
+    for wrong, status in [("[", 400), ("[1]", 422), ('{"url":"http://a.example/"}', 422), ('[{"url":1}]', 422), ("", 400)]:
         add_lines(scheduler, wrong, "application/json").problem(status)
     add_lines(scheduler, '[{"url":"http://a.example/","what":1}]', "application/json").problem(422)
     add_lines(scheduler, "[]", "text/plain").problem(415)
     scheduler.post("/v1/pages", b"[]").problem(415)
+
+
+def test_no_more_pages_than_there_may_be(servers):
+    server = servers("--no-fetch", max_pages="3").start()
+    done = server.add("nothing", *(f"http://a.example/{number}" for number in range(5)))
+    assert (done["added"], done["refused"]) == (3, 3)
+    assert [refusal["line"] for refusal in done["refusals"]] == [1, 5, 6]
+
+
+def test_addresses_that_no_page_can_have(scheduler):
+    label = "a" * 63
+    long = [f"http://{'.'.join([label] * count)}.example/" for count in (4, 20, 120)]
+    assert scheduler.add(*long, f"http://{label}.{label}.{label}.example/")["added"] == 1
+    said = scheduler.post("/v1/signals", {"signals": [{"url": url, "add": True} for url in long]}).ok()
+    assert said["refused"] == 3
+    add_lines(scheduler, lines(json.dumps(url) for url in long)).ok()
+    assert scheduler.get("/ready").status == 200 and len(listed(scheduler)) == 1
 
 
 def test_lists_see_every_page_once_while_others_are_added(scheduler):
@@ -335,7 +353,8 @@ def test_signals_hurry_pages_and_are_remembered(server, site):
     site.html("/", "<p>one")
     server.add(site.url("/"))
     page = server.fetched(site.url("/"))["id"]
-    said = [{"url": site.url("/"), "changed": "2026-01-01T12:00:00Z"}, {"url": "http://nobody.invalid/"}, {"url": "nothing"}]
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2))
+    said = [{"url": site.url("/"), "changed": now}, {"url": "http://nobody.invalid/"}, {"url": "nothing"}]
     done = server.post("/v1/signals", {"signals": said}).ok()
     assert [one["result"] for one in done["results"]] == ["news", "unknown", "refused"]
     assert (done["news"], done["unknown"], done["refused"]) == (1, 1, 1)
@@ -344,7 +363,10 @@ def test_signals_hurry_pages_and_are_remembered(server, site):
     added = server.post("/v1/signals", {"signals": [{"url": site.url("/new"), "add": True}]}).ok()
     assert added["added"] == 1 and server.page(site.url("/new"))["id"]
     heard = server.get(f"/v1/pages/{page}/history").ok()["signals"]
-    assert [(signal["kind"], signal["said"][:16]) for signal in heard] == [("api", "2026-01-01T12:00")]
+    assert [(signal["kind"], signal["said"]) for signal in heard] == [("api", now)]
+    # What changed before the last look is no news.
+    old = server.post("/v1/signals", {"signals": [{"url": site.url("/"), "changed": "2001-01-01T00:00:00Z"}]}).ok()
+    assert old["known"] == 1
     for wrong in [{}, {"signals": 1}, {"signals": [{}]}, {"signals": [{"url": "x", "changed": "now"}]}, [], {"signals": [], "x": 1}]:
         server.post("/v1/signals", wrong).problem(422)
     server.post("/v1/signals", {"signals": [{"url": "http://a.example/"}] * 10_001}).problem(422, "too-many")

@@ -94,7 +94,7 @@ def test_two_fetchers_at_once_are_polite(servers, sites, fetchers):
     two = [fetchers(server), fetchers(server)]
     wait_until("all is fetched", lambda: all_there(server, [*web, slow]))
     # And again, until both have fetched plenty.
-    wait_until("plenty is fetched", lambda: all(len(site.asked()) >= 20 for site in web))
+    wait_until("plenty is fetched", lambda: all(len(site.asked()) >= 10 for site in web))
     assert all("handed in" in fetcher.said() for fetcher in two), [fetcher.said() for fetcher in two]
     for fetcher in two:
         fetcher.stop()
@@ -192,7 +192,7 @@ def test_results_of_all_kinds(scheduler):
         {"lease": lease[7], "status": 200},
     ) == ["taken"] * 7 + ["refused"]
     wrong = [{}, {"status": 200, "error": "x"}, {"status": 99}, {"status": 200, "body": "x", "body_base64": "eA=="}, {"status": 200, "body_base64": "?"},
-             {"status": 200, "digest": "x"}, {"status": 200, "changed": True, "headers": {"a b": "c"}}, {"status": 200, "body": "x", "headers": {"a": "\n"}},
+             {"status": 200, "digest": "x"}, {"status": 200, "changed": True, "headers": {"a b": "c"}}, {"status": 200, "body": "x", "headers": {"a": "b\nc"}},
              {"status": 200, "body": "x", "url": "nothing"}]
     assert bring(scheduler, *({"lease": lease[7], **one} for one in wrong)) == ["refused"] * len(wrong)
     assert bring(scheduler, {"lease": lease[7], "status": 200, "changed": True}) == ["taken"], "who errs may try again"
@@ -223,7 +223,8 @@ def test_a_host_is_one_fetchers_at_a_time(scheduler):
     scheduler.patch(f"/v1/pages/{first['fetches'][1]['page']}", {"state": "paused"}).ok()
     assert take(scheduler)["fetches"] == []
     bring(scheduler, *({"lease": fetch["lease"], "status": 200, "changed": True} for fetch in first["fetches"]))
-    more = wait_until("both are free", lambda: len(fetches := take(scheduler, wait_seconds=5)["fetches"]) == 2 and fetches)
+    more = []
+    wait_until("both are free", lambda: more.extend(take(scheduler, wait_seconds=5)["fetches"]) or len(more) >= 2)
     assert sorted(fetch["url"].split("/")[2] for fetch in more) == ["a.example", "b.example"]
 
 
