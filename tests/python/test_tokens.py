@@ -26,6 +26,9 @@ def test_tokens_open_doors_and_close_them(scheduler):
     wait_until("the token is known", lambda: ask(scheduler, write, "POST", "/v1/pages", ["http://a.example/1"]).status == 200)
     signal = create(scheduler, "--scope", "signal", "--source", "shop", "--host", "http://a.example")
     both = create(scheduler, "--scope", "read,write,signal")
+    given = ask(scheduler, write, "POST", "/v1/fetches/next", {"knows_robots": True, "wait_seconds": 10}).ok()
+    seen = {"lease": given["fetches"][0]["lease"], "status": 200, "changed": True}
+    assert ask(scheduler, write, "POST", "/v1/fetches/results", {"results": [seen]}).ok()["results"][0]["result"] == "taken"
     said = {"signals": [{"url": "http://a.example/1"}, {"url": "http://b.example/1"}]}
     wait_until("both are known", lambda: ask(scheduler, both, "GET", "/v1/status").status == 200)
     doors = [("GET", "/v1/status", None, "read"), ("GET", "/v1/changes", None, "read"), ("POST", "/v1/pages", [], "write"),

@@ -309,6 +309,29 @@ async fn a_lease_that_is_over_is_somebody_elses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_paused_or_forgotten_while_fetched_stays_so_and_frees_its_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let crawl = Running::start(folder.path(), settings());
+    let pages = crawl.add(&["http://a.example/1", "http://b.example/1", "http://b.example/2"]).await;
+    let (_, work) = crawl.next(10).await;
+    let lease = |host: &str| work.iter().find(|work| work.url.contains(host)).unwrap().lease;
+    // In one batch: what was seen, then what somebody says.
+    let pause = Edit { state: Some(PageState::Paused), ..Edit::of(pages[0]) };
+    let (receipt, _) = tokio::join!(
+        crawl.bring(lease("a.example"), told(Some(true), None)),
+        crawl.handle.edit(vec![pause])
+    );
+    assert_eq!(receipt, Receipt::Taken);
+    assert_eq!(crawl.reader.page_by_id(pages[0]).unwrap().unwrap().state, PageState::Paused);
+    let given = lease("b.example");
+    crawl.handle.remove(vec![given.page]).await.unwrap();
+    assert_eq!(crawl.bring(given, told(Some(true), None)).await, Receipt::Taken);
+    let (_, next) = crawl.next(10).await;
+    assert_eq!(next.len(), 1, "{next:?}");
+    crawl.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pages_are_added_changed_paused_and_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let crawl = Running::start(folder.path(), Settings { most_pages: 3, ..settings() });

@@ -262,9 +262,10 @@ fn look(kit: &Kit, reader: &Reader, brought: Brought) -> Result<Done, String> {
         return Ok(Done::GivenBack);
     }
     let has_body = matches!(saw, Saw::Answer { .. }) && !lease.is_robots;
-    let mut memo = memo(reader, lease.page, has_body)
-        .map_err(|why| why.to_string())?
-        .ok_or_else(|| "there is no such page any more".to_owned())?;
+    // It was forgotten meanwhile: its host is free again all the same.
+    let Some(mut memo) = memo(reader, lease.page, has_body).map_err(|why| why.to_string())? else {
+        return Ok(Done::GivenBack);
+    };
     let time = kit.clock.now();
     if lease.is_robots {
         return Ok(ruled(kit, &memo.url, time, response, saw));
