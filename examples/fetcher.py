@@ -10,6 +10,7 @@ nobody answers, and gives back what it has not fetched when it is stopped (Ctrl-
 
 import argparse
 import base64
+import calendar
 import json
 import os
 import queue
@@ -25,6 +26,11 @@ import uuid
 LARGEST = 10_000_000  # bytes of a body; what is longer is not brought back
 BATCH_BYTES = 8_000_000  # of results in one request
 BATCH_SECONDS = 1.0  # no result waits for longer
+
+
+def lasts(until):
+    """Seconds until a moment. This clock and the server's should not be far apart."""
+    return calendar.timegm(time.strptime(until[:19], "%Y-%m-%dT%H:%M:%S")) - time.time()
 
 
 class Door:
@@ -160,8 +166,10 @@ class Fetcher:
                 wanted = {"most": self.args.threads, "wait_seconds": 10, "lease_seconds": self.args.lease}
                 # The same key until there is an answer: if one is lost, the same work is given again.
                 grant = self.door.post_until_taken("/v1/fetches/next", wanted, 40, self.stopped, str(uuid.uuid4()))
-                until = time.monotonic() + self.args.lease
-                for order in (grant or {}).get("fetches", []):
+                fetches = (grant or {}).get("fetches", [])
+                # Nothing is begun that may not be over before the lease is: then the host is somebody else's.
+                until = time.monotonic() + (lasts(grant["until"]) if fetches else 0) - self.args.timeout
+                for order in fetches:
                     self.work.put(dict(order, until=until))
         finally:
             self.stopped.set()
@@ -183,6 +191,8 @@ def main():
     parser.add_argument("--timeout", type=float, default=30, help="seconds that a host has to answer")
     parser.add_argument("--lease", type=float, default=120, help="seconds for which work is ours")
     args = parser.parse_args()
+    if args.lease < 2 * args.timeout:
+        parser.error("--lease: expected at least twice --timeout, or hosts would be asked by two at a time")
     socket.setdefaulttimeout(args.timeout)
     fetcher = Fetcher(args)
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -91,24 +91,10 @@ pub(crate) fn read(
     let announces = sources::what(answer, memo.role).filter(|_| settings.listen);
     let announced = announces.map(|kind| Box::new(sources::read(kind, answer, url, &kit.index, time)));
     if memo.role != Role::Page {
-        let became = match memo.digest {
-            None => Answer::First,
-            Some(before) if before == digest => Answer::Unchanged,
-            Some(_) => Answer::Changed,
+        return match announced {
+            Some(announced) => Ok(outlet(memo, url, answer, time, (digest, announced))),
+            None => Err(format!("it is no {}", memo.role.as_str())),
         };
-        if announced.is_none() {
-            return Err(format!("it is no {}", memo.role.as_str()));
-        }
-        memo.seen(url, answer, time);
-        memo.digest = Some(digest);
-        let places = find::of_header(answer.headers.all("link"), url);
-        // What is only announced elsewhere needs no copy.
-        return Ok(Read {
-            digest: Some(digest),
-            announced,
-            places,
-            ..Read::same(became, before, answer, time)
-        });
     }
     let rules = settings.rules_for(&memo.url);
     let kind = answer.content_type();
@@ -164,6 +150,30 @@ pub(crate) fn read(
         hint: Hint::of_answer(&answer.headers, time),
         look_again: verdict.is_some_and(|verdict| verdict.look_again),
     })
+}
+
+/// A sitemap or a feed: what is only announced elsewhere needs no copy.
+fn outlet(
+    memo: &mut Memo,
+    url: &PageUrl,
+    answer: &Response,
+    time: Time,
+    (digest, announced): (Digest, Box<Announced>),
+) -> Read {
+    let before = memo.fetched.map(|fetched| time.since(fetched));
+    let became = match memo.digest {
+        None => Answer::First,
+        Some(before) if before == digest => Answer::Unchanged,
+        Some(_) => Answer::Changed,
+    };
+    memo.seen(url, answer, time);
+    memo.digest = Some(digest);
+    Read {
+        digest: Some(digest),
+        announced: Some(announced),
+        places: find::of_header(answer.headers.all("link"), url),
+        ..Read::same(became, before, answer, time)
+    }
 }
 
 /// What another fetcher tells of a page, without its body.

@@ -188,6 +188,24 @@ async fn robots_txt_comes_first_and_is_obeyed() {
     crawl.stop().await;
 }
 
+/// Whoever asked was gone before what is forbidden was sorted out: it is not given to whoever asks again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_again_obeys_robots_txt() {
+    let folder = tempfile::tempdir().unwrap();
+    let crawl = Running::start(folder.path(), settings());
+    crawl.add(&["http://a.example/shut/1"]).await;
+    let keyed = |key: &str| WorkWanted { key: Some(key.to_owned()), knows_robots: false, ..wanted() };
+    let (_, work) = crawl.next_as(keyed("first")).await;
+    let body = Bytes::from_static(b"User-agent: *\nDisallow: /shut/\n");
+    let saw = Saw::Answer { status: 200, url: None, headers: HeaderMap::new(), body };
+    assert_eq!(crawl.bring(work[0].lease, saw).await, Receipt::Taken);
+    let lost = crawl.handle.next(keyed("second")).await.unwrap();
+    assert_eq!(lost.fetches.len(), 1);
+    let (again, work) = crawl.next_as(keyed("second")).await;
+    assert_eq!((again.id, work), (lost.id, Vec::new()));
+    crawl.stop().await;
+}
+
 /// However many fetchers ask at the same time: one request to a host at a time, and the gap after it.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_fetchers_are_polite_together() {
@@ -288,6 +306,27 @@ async fn a_lease_that_is_over_is_somebody_elses() {
     assert_eq!(crawl.bring(second[0].lease, told(Some(true), None)).await, Receipt::Taken);
     let summary = crawl.stop().await;
     assert_eq!((summary.given, summary.taken, summary.given_up), (2, 1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_paused_or_forgotten_while_fetched_stays_so_and_frees_its_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let crawl = Running::start(folder.path(), settings());
+    let pages = crawl.add(&["http://a.example/1", "http://b.example/1", "http://b.example/2"]).await;
+    let (_, work) = crawl.next(10).await;
+    let lease = |host: &str| work.iter().find(|work| work.url.contains(host)).unwrap().lease;
+    // In one batch: what was seen, then what somebody says.
+    let pause = Edit { state: Some(PageState::Paused), ..Edit::of(pages[0]) };
+    let (receipt, _) =
+        tokio::join!(crawl.bring(lease("a.example"), told(Some(true), None)), crawl.handle.edit(vec![pause]));
+    assert_eq!(receipt, Receipt::Taken);
+    assert_eq!(crawl.reader.page_by_id(pages[0]).unwrap().unwrap().state, PageState::Paused);
+    let given = lease("b.example");
+    crawl.handle.remove(vec![given.page]).await.unwrap();
+    assert_eq!(crawl.bring(given, told(Some(true), None)).await, Receipt::Taken);
+    let (_, next) = crawl.next(10).await;
+    assert_eq!(next.len(), 1, "{next:?}");
+    crawl.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,6 +10,9 @@ use crate::octets;
 /// The longest URL that is followed, in bytes.
 pub const LONGEST: usize = 8192;
 
+/// The longest name of a host, in bytes (RFC 1035, 2.3.4).
+const LONGEST_HOST: usize = 253;
+
 /// A URL of a page in its canonical spelling: `http` or `https`, host in lower case without a last dot, no default port,
 /// no fragment, no credentials, no dot segments, percent-encoding only where it means something.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +24,9 @@ pub enum BadUrl {
     /// Longer than [`LONGEST`].
     #[error("the URL is {0} bytes long; expected at most {LONGEST}")]
     TooLong(usize),
+    /// A host that no name server can know.
+    #[error("the URL's host is {0} bytes long; expected at most {LONGEST_HOST}")]
+    HostTooLong(usize),
     /// Another scheme than `http` and `https`.
     #[error("the URL's scheme is `{0}`; expected http or https")]
     Scheme(String),
@@ -145,6 +151,10 @@ fn canonical(mut url: Url) -> Result<PageUrl, BadUrl> {
         let bare = name.trim_end_matches('.').to_owned();
         url.set_host(Some(&bare)).map_err(BadUrl::Syntax)?;
     }
+    let host = url.host_str().map_or(0, str::len);
+    if host > LONGEST_HOST {
+        return Err(BadUrl::HostTooLong(host));
+    }
     if let Some(path) = octets::tidied(url.path()) {
         url.set_path(&path);
     }
@@ -194,6 +204,9 @@ mod tests {
         assert_eq!(spelled("/relative"), "not a URL: relative URL without a base");
         let long = format!("http://example.org/{}", "é".repeat(2000));
         assert_eq!(spelled(&long), "the URL is 12019 bytes long; expected at most 8192");
+        let label = "a".repeat(63);
+        let long = format!("http://{label}.{label}.{label}.{label}/");
+        assert_eq!(spelled(&long), "the URL's host is 255 bytes long; expected at most 253");
     }
 
     #[test]

@@ -228,6 +228,7 @@ fn doors(
         changes: changed,
         pulse: pulses,
         closing,
+        count: Arc::new(Pushes(Arc::clone(&metrics))),
         streams: Arc::new(Semaphore::new(api::STREAMS)),
         config,
         agent,

@@ -3,8 +3,9 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
 
-use refrain_core::frontier::{self, Order, OrderId};
+use refrain_core::frontier::{self, HostId, Order, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_store::{GrantFacts, Leased, PageId, Reader};
 use tokio::sync::oneshot;
@@ -16,7 +17,7 @@ use crate::handle::{
     Done, Given, Grant, LONGEST_LEASE, LeaseId, Looked, MOST_AT_A_TIME, Prepared, Receipt, WorkWanted,
 };
 use crate::restore::Scheduler;
-use crate::rules::Verdict;
+use crate::rules::{HostRules, Verdict};
 use crate::visit::{Seen, Visited};
 
 /// The work of other fetchers.
@@ -135,7 +136,7 @@ impl Crawl {
     pub(super) fn seek(&mut self, now: Time, wanted: WorkWanted, reply: oneshot::Sender<Grant>) {
         // Who got no answer asks again with the same words, and gets the same.
         if let Some(open) = wanted.key.as_ref().and_then(|key| self.external.keys.get(key))
-            && let Some(grant) = self.again_given(*open)
+            && let Some(grant) = self.again_given(now, *open, wanted.knows_robots)
         {
             self.journal.when_written(now, move |_| tell(reply, grant));
             return;
@@ -144,13 +145,23 @@ impl Crawl {
         self.external.seekers.push_back(Seeker { wanted, until, reply });
     }
 
-    fn again_given(&self, id: u64) -> Option<Grant> {
+    fn again_given(&self, now: Time, id: u64, knows_robots: bool) -> Option<Grant> {
         let open = self.external.open.get(&id)?;
         let mut fetches = Vec::new();
         for fetch in open.fetches.iter().filter(|fetch| fetch.order.is_some()) {
-            fetches.push(Given { lease: fetch.lease, value: fetch.value, rules: None });
+            // What is forbidden may be among them: whoever asked first was gone before that was found out.
+            let page = self.scheduler.pages.scheduled(fetch.lease.page).filter(|_| !knows_robots);
+            let host = page.and_then(|page| self.scheduler.frontier.host_of(page).ok());
+            let rules = host.and_then(|host| self.rules_of(now, host));
+            fetches.push(Given { lease: fetch.lease, value: fetch.value, rules });
         }
         Some(Grant { id, until: open.until, fetches })
+    }
+
+    /// What a host asks of crawlers, if that is still believed.
+    fn rules_of(&self, now: Time, host: HostId) -> Option<Arc<HostRules>> {
+        let rules = self.scheduler.hosts.with_id(host).and_then(|(_, host)| host.rules.clone());
+        rules.filter(|rules| rules.hold(now, self.settings.robots_for))
     }
 
     /// Gives work to those who wait for it, and takes back what was not answered in time; says when to look again.
@@ -200,8 +211,7 @@ impl Crawl {
         let mut grant = Grant { id, until, fetches: Vec::with_capacity(orders.len()) };
         let mut fetches = Vec::with_capacity(orders.len());
         for (place, (order, page)) in (0..).zip(orders) {
-            let rules = self.scheduler.hosts.with_id(order.host).and_then(|(_, host)| host.rules.clone());
-            let rules = rules.filter(|rules| rules.hold(now, self.settings.robots_for));
+            let rules = self.rules_of(now, order.host);
             let is_robots = !wanted.knows_robots && rules.is_none();
             let lease = LeaseId { grant: id, place, page: *page, is_robots };
             let rules = rules.filter(|_| !wanted.knows_robots);
@@ -294,7 +304,7 @@ impl Crawl {
                     (Verdict::Wait, Some(wait)) => Some(Seen::SlowDown(Some(wait))),
                     (Verdict::Wait, None) => Some(Seen::NoRules),
                 };
-                self.ruled(now, &host, &std::sync::Arc::new(rules))?;
+                self.ruled(now, &host, &Arc::new(rules))?;
                 if let Some(seen) = seen {
                     self.judge_host(now, &host, &seen)?;
                 }

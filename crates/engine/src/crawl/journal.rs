@@ -71,6 +71,12 @@ impl Journal {
 
     /// What somebody decided about a page.
     pub(super) fn edit(&mut self, now: Time, edit: Edit) {
+        // What somebody says now is later than what was seen, and is written before it.
+        if let Some(state) = edit.state {
+            for look in self.next.looks.iter_mut().filter(|look| look.page == edit.page) {
+                look.state = state;
+            }
+        }
         self.next.edits.push(edit);
         self.touch(now);
     }

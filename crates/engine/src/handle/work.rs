@@ -265,12 +265,12 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
         return Ok(Done::GivenBack);
     }
     let has_body = matches!(saw, Saw::Answer { .. }) && !lease.is_robots;
-    let lent = lent.take(lease).filter(|_| !has_body);
-    let known = match lent {
+    let known = match lent.take(lease).filter(|_| !has_body) {
         Some(memo) => Some(memo),
         None => memo(reader, lease.page, has_body).map_err(|why| why.to_string())?,
     };
-    let mut memo = known.ok_or_else(|| "there is no such page any more".to_owned())?;
+    // It was forgotten meanwhile: its host is free again all the same.
+    let Some(mut memo) = known else { return Ok(Done::GivenBack) };
     let time = kit.clock.now();
     if lease.is_robots {
         return Ok(ruled(kit, &memo.url, time, response, saw));

@@ -262,9 +262,9 @@ fn together_while(
                 })
             })
             .collect();
-        let all = threads.into_iter();
-        all.map(|thread| thread.join().unwrap_or(Err(Failure::OnTheWay("a client failed".to_owned()))))
-            .collect()
+        let mut all = threads.into_iter();
+        let failed = || Failure::OnTheWay("a client failed".to_owned());
+        all.try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(failed())))
     });
     result?;
     let done = done.load(Ordering::Relaxed) as f64;

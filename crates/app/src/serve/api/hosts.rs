@@ -132,6 +132,7 @@ pub(crate) async fn one(State(app): State<App>, Name(name): Name, _: NoQuery) ->
 
 /// What is wanted of a host; what is left out stays.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = HostEdit)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     /// The least time between two requests, whatever its robots.txt says; null takes that back.

@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) closing: watch::Receiver<bool>,
     /// Reads that wait to be counted.
     pub(crate) reads: Reads,
+    /// What is told of every signal.
+    pub(crate) count: Arc<dyn super::push::Count>,
     /// How many streams of changes there may still be.
     pub(crate) streams: Arc<Semaphore>,
     /// What counts as a change on which site.

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use refrain_engine::{Handle, Heard, Kind, Said, Source};
+use refrain_engine::{Heard, Kind, Said, Source};
 use refrain_fetch::url::PageUrl;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -76,10 +76,10 @@ pub(crate) async fn signals(
     Content(signals): Content<Signals>,
 ) -> Answer<Json<Outcomes>> {
     at_most(signals.signals.len(), MOST)?;
-    tell(&app.handle, &caller, signals.signals).await.map(Json)
+    tell(&app, &caller, signals.signals).await.map(Json)
 }
 
-async fn tell(handle: &Handle, caller: &Caller, signals: Vec<OneSignal>) -> Answer<Outcomes> {
+async fn tell(app: &App, caller: &Caller, signals: Vec<OneSignal>) -> Answer<Outcomes> {
     let name = caller.0.as_ref().and_then(|token| token.source.as_deref()).unwrap_or(NAMELESS);
     let source = Source::new(name).ok_or_else(|| {
         tracing::error!(name, "there are too many sources of signals");
@@ -103,7 +103,8 @@ async fn tell(handle: &Handle, caller: &Caller, signals: Vec<OneSignal>) -> Answ
         results.push(fate);
     }
     if !said.is_empty() {
-        let heard = handle.signal(Kind::Source(source), said).await?;
+        let heard = app.handle.signal(Kind::Source(source), said).await?;
+        app.count.heard(Kind::Source(source), &heard);
         for (place, heard) in places.into_iter().zip(heard) {
             let result = match heard {
                 Heard::News => "news",

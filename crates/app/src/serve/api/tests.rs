@@ -16,7 +16,9 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
 use super::*;
+use crate::serve::counted::Pushes;
 use crate::serve::guard::tests::guard;
+use crate::serve::metrics::Metrics;
 
 /// Pages, of which the first has a copy, and doors to them.
 struct Doors {
@@ -53,6 +55,7 @@ impl Doors {
             changes: watch::channel(Seq(0)).1,
             pulse: watch::channel(None).1,
             closing,
+            count: Arc::new(Pushes(Arc::new(Metrics::new(clock.now())))),
             streams: Arc::new(Semaphore::new(1)),
             config: Config::default(),
             agent: "Refrain".to_owned(),

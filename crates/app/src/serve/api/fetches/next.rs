@@ -18,6 +18,7 @@ const LONGEST_KEY: usize = 128;
 
 /// What a fetcher wants.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = WorkWanted)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     /// At most so many fetches; 100, if nothing is said.
@@ -70,7 +71,7 @@ pub(crate) struct Fetch {
 ///
 /// Who sends the same `Idempotency-Key` again, because no answer came, gets the same fetches again.
 #[utoipa::path(post, path = "/v1/fetches/next", tag = "fetches",
-    params(("Idempotency-Key" = Option<String>, Header, max_length = 128,
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$",
             description = "Any text that is another one for every new request.")),
     request_body(content = Wanted, content_type = "application/json"),
     responses((status = 200, body = Grant)))]
@@ -126,8 +127,12 @@ fn understood(app: &App, headers: &HeaderMap, wanted: &Wanted) -> Answer<WorkWan
     let key = match headers.get("idempotency-key") {
         None => None,
         Some(key) => {
-            let key = key.to_str().ok().filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
-            let wrong = || Problem::bad("Idempotency-Key: expected 1 to 128 letters of ASCII");
+            let is_one = |key: &&str| {
+                (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+            };
+            let key = key.to_str().ok().filter(is_one);
+            let wrong =
+                || Problem::bad("Idempotency-Key: expected 1 to 128 letters of ASCII, without spaces");
             Some(key.ok_or_else(wrong)?.to_owned())
         }
     };

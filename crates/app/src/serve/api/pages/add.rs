@@ -136,7 +136,8 @@ pub(crate) async fn add(State(app): State<App>, _: NoQuery, request: Request) ->
     adding.finish().await.map(Json)
 }
 
-type OnTheWay = JoinHandle<Result<Vec<Option<Added>>, Over>>;
+/// Pages that go to the disk, and the lines they were in.
+type OnTheWay = (JoinHandle<Result<Vec<Option<Added>>, Over>>, Vec<u64>);
 
 /// Pages that are being added.
 struct Adding {
@@ -144,6 +145,8 @@ struct Adding {
     /// The line that was read last.
     number: u64,
     seeds: Vec<Seed>,
+    /// The lines that those were in.
+    places: Vec<u64>,
     /// Those that go to the disk.
     on_the_way: Option<OnTheWay>,
     done: AddedPages,
@@ -151,7 +154,8 @@ struct Adding {
 
 impl Adding {
     fn new(handle: Handle) -> Self {
-        Self { handle, number: 0, seeds: Vec::new(), on_the_way: None, done: AddedPages::default() }
+        let (seeds, places) = (Vec::new(), Vec::new());
+        Self { handle, number: 0, seeds, places, on_the_way: None, done: AddedPages::default() }
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -178,11 +182,14 @@ impl Adding {
 
     fn put(&mut self, page: &NewPage<'_>) {
         match PageUrl::parse(&page.url) {
-            Ok(url) => self.seeds.push(Seed {
-                url,
-                importance: page.importance.map(|importance| importance.0),
-                max_age: page.max_age_seconds.map(|seconds| seconds.0),
-            }),
+            Ok(url) => {
+                self.places.push(self.number);
+                self.seeds.push(Seed {
+                    url,
+                    importance: page.importance.map(|importance| importance.0),
+                    max_age: page.max_age_seconds.map(|seconds| seconds.0),
+                });
+            }
             Err(why) => self.refuse(|| why.to_string()),
         }
     }
@@ -198,13 +205,14 @@ impl Adding {
     async fn hand_on(&mut self) -> Answer<()> {
         self.arrive().await?;
         let (handle, seeds) = (self.handle.clone(), std::mem::take(&mut self.seeds));
-        self.on_the_way = Some(tokio::spawn(async move { handle.add(seeds, FOUND).await }));
+        let adding = tokio::spawn(async move { handle.add(seeds, FOUND).await });
+        self.on_the_way = Some((adding, std::mem::take(&mut self.places)));
         Ok(())
     }
 
     async fn arrive(&mut self) -> Answer<()> {
-        let Some(on_the_way) = self.on_the_way.take() else { return Ok(()) };
-        for added in on_the_way.await?? {
+        let Some((adding, places)) = self.on_the_way.take() else { return Ok(()) };
+        for (added, line) in adding.await??.into_iter().zip(places) {
             match added {
                 Some(Added { new: true, .. }) => self.done.added += 1,
                 Some(Added { new: false, .. }) => self.done.known += 1,
@@ -212,7 +220,7 @@ impl Adding {
                     self.done.refused += 1;
                     if self.done.refusals.len() < TOLD {
                         let detail = "there are as many pages as there may be (max_pages)".to_owned();
-                        self.done.refusals.push(Refusal { line: self.number, detail });
+                        self.done.refusals.push(Refusal { line, detail });
                     }
                 }
             }
