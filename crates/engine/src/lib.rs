@@ -65,7 +65,7 @@ pub use ledger::Ledger;
 pub use listening::TOGETHER;
 pub use rules::{RobotsSay, robots_say};
 pub use seeds::{Seed, add_seeds};
-pub use settings::{News, Settings, Until};
+pub use settings::{News, Settings, Until, host_name};
 pub use standing::Standing;
 pub use told::{HostPulse, Pulse, Summary, Told, UnderWay};
 

@@ -130,7 +130,7 @@ fn longest<'a, T>(said: &'a [(String, T)], url: &PageUrl) -> Option<&'a T> {
 }
 
 /// A host as the store names it: scheme, name and port, the port only if it is not the usual one.
-pub(crate) fn host_name(url: &PageUrl) -> String {
+pub fn host_name(url: &PageUrl) -> String {
     let (scheme, usual) = if url.is_secure() { ("https", 443) } else { ("http", 80) };
     if url.port() == usual {
         format!("{scheme}://{}", url.host())

@@ -10,7 +10,6 @@ mod api;
 mod caught;
 mod counted;
 mod guard;
-mod hosts;
 mod log;
 mod metrics;
 mod notify;

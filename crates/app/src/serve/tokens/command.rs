@@ -1,7 +1,7 @@
 //! `refrain token`.
 
 use refrain_core::time::Time;
-use refrain_engine::{Clock, Source};
+use refrain_engine::{Clock, Source, host_name};
 use refrain_fetch::url::PageUrl;
 use serde_json::json;
 
@@ -9,7 +9,6 @@ use super::{Scope, Token, file, millis};
 use crate::cli::{CreateArgs, ListArgs, RevokeArgs, TokenArgs, TokenCommand};
 use crate::failure::Failure;
 use crate::output::to_stdout;
-use crate::serve::hosts::host_of;
 
 pub(crate) fn run(args: &TokenArgs) -> Result<(), Failure> {
     match &args.command {
@@ -62,16 +61,21 @@ fn source(name: &str) -> Result<String, Failure> {
     })
 }
 
-/// A host in its one spelling: nothing may be after it.
+/// A host in its one spelling, a name whatever the scheme, or all names below one: nothing may be after it.
 fn whole_host(host: &str) -> Result<String, Failure> {
     let wrong = |why: &str| {
-        Failure::input(format!("--host {host}: {why}; expected scheme and name, like https://example.org"))
+        Failure::input(format!(
+            "--host {host}: {why}; expected one like https://example.org, example.org or *.example.org"
+        ))
     };
-    let url = PageUrl::parse(host).map_err(|why| wrong(&why.to_string()))?;
-    if url.path_and_query() != "/" {
-        return Err(wrong("there is more than a host"));
+    let (below, name) = host.strip_prefix("*.").map_or(("", host), |name| ("*.", name));
+    let is_name = !name.contains("://");
+    let whole = if is_name { format!("https://{name}/") } else { name.to_owned() };
+    let url = PageUrl::parse(&whole).map_err(|why| wrong(&why.to_string()))?;
+    if url.path_and_query() != "/" || (is_name && url.port() != 443) || (!is_name && !below.is_empty()) {
+        return Err(wrong("that is not just a host"));
     }
-    Ok(host_of(&url))
+    Ok(if is_name { format!("{below}{}", url.host()) } else { host_name(&url) })
 }
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -130,4 +134,28 @@ fn revoke(args: &RevokeArgs) -> Result<(), Failure> {
         Ok(())
     })?;
     to_stdout(|out| writeln!(out, "{} is no token any more", args.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_hosts_and_nothing_else() {
+        let found = |text| whole_host(text).map_err(|why| why.to_string());
+        for (typed, kept) in [
+            ("HTTPS://Example.org:443/", "https://example.org"),
+            ("http://example.org:8080", "http://example.org:8080"),
+            ("Example.org", "example.org"),
+            ("*.Example.org", "*.example.org"),
+        ] {
+            assert_eq!(found(typed).as_deref(), Ok(kept));
+        }
+        for wrong in
+            ["", "*.", "https://example.org/a", "example.org/a", "example.org:8443", "*.https://a.org"]
+        {
+            let why = found(wrong).unwrap_err();
+            assert!(why.starts_with(&format!("--host {wrong}: ")) && why.contains("expected"), "{why}");
+        }
+    }
 }
