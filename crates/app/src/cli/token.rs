@@ -45,7 +45,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
 
-    /// It may signal changes of pages of this host only, like https://example.org; may be given several times
+    /// It may signal changes of pages of this host only (scheme and name, a name, or * and a dot before it for all below); may be given several times
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
 
