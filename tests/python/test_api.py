@@ -196,7 +196,9 @@ def test_edit_pause_resume_and_delete(server, site):
     assert server.number(site.url("/b")) > b
 
 
-def test_versions_copies_and_differences(server, site):
+def test_versions_copies_and_differences(servers, site):
+    # Looks that saw the same again are versions, too, unless they are not kept.
+    server = servers(toml="[keep]\nrevisits = false").start()
     site.html("/", "<p>one</p><p>same</p>", ETag='"1"')
     server.add(site.url("/"))
     page = server.fetched(site.url("/"))["id"]

@@ -317,10 +317,8 @@ async fn who_is_paused_or_forgotten_while_fetched_stays_so_and_frees_its_host() 
     let lease = |host: &str| work.iter().find(|work| work.url.contains(host)).unwrap().lease;
     // In one batch: what was seen, then what somebody says.
     let pause = Edit { state: Some(PageState::Paused), ..Edit::of(pages[0]) };
-    let (receipt, _) = tokio::join!(
-        crawl.bring(lease("a.example"), told(Some(true), None)),
-        crawl.handle.edit(vec![pause])
-    );
+    let (receipt, _) =
+        tokio::join!(crawl.bring(lease("a.example"), told(Some(true), None)), crawl.handle.edit(vec![pause]));
     assert_eq!(receipt, Receipt::Taken);
     assert_eq!(crawl.reader.page_by_id(pages[0]).unwrap().unwrap().state, PageState::Paused);
     let given = lease("b.example");

@@ -131,7 +131,8 @@ fn understood(app: &App, headers: &HeaderMap, wanted: &Wanted) -> Answer<WorkWan
                 (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
             };
             let key = key.to_str().ok().filter(is_one);
-            let wrong = || Problem::bad("Idempotency-Key: expected 1 to 128 letters of ASCII, without spaces");
+            let wrong =
+                || Problem::bad("Idempotency-Key: expected 1 to 128 letters of ASCII, without spaces");
             Some(key.ok_or_else(wrong)?.to_owned())
         }
     };
