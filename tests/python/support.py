@@ -226,7 +226,7 @@ class Site:
     """A site that writes down when it was asked for what, and until when it answered."""
 
     def __init__(self, robots=None, delay=0.0):
-        self.pages, self.log, self.lock, self.delay = {}, [], threading.Lock(), delay
+        self.pages, self.begun, self.log, self.lock, self.delay = {}, [], [], threading.Lock(), delay
         if robots is not None:
             self.pages["/robots.txt"] = (200, {"Content-Type": "text/plain"}, robots)
         site = self
@@ -234,6 +234,7 @@ class Site:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 begun = time.monotonic()
+                site.begun.append(self.path)
                 if site.delay:
                     time.sleep(site.delay)
                 found = site.pages.get(self.path)

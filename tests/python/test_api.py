@@ -196,7 +196,9 @@ def test_edit_pause_resume_and_delete(server, site):
     assert server.number(site.url("/b")) > b
 
 
-def test_versions_copies_and_differences(server, site):
+def test_versions_copies_and_differences(servers, site):
+    # Looks that saw the same again are versions, too, unless they are not kept.
+    server = servers(toml="[keep]\nrevisits = false").start()
     site.html("/", "<p>one</p><p>same</p>", ETag='"1"')
     server.add(site.url("/"))
     page = server.fetched(site.url("/"))["id"]
@@ -325,27 +327,25 @@ def test_forecasts(scheduler):
 
 
 def test_requests_make_pages_matter(server, site):
-    for path in ("/a", "/b"):
+    for path in ("/a", "/b", "/c"):
         site.html(path, f"<p>{path}")
-    server.add(site.url("/a"), site.url("/b"))
-    a, b = (server.fetched(site.url(path))["id"] for path in ("/a", "/b"))
+    server.add(site.url("/a"), site.url("/b"), site.url("/c"))
+    a, b, c = (server.fetched(site.url(path))["id"] for path in ("/a", "/b", "/c"))
 
     def matters(page):
         return server.get(f"/v1/pages/{page}/explanation").ok()["importance_now"]
 
-    assert matters(a) == matters(b)
+    assert matters(a) == matters(b) == matters(c)
     told = [{"page": a, "count": 500}, {"url": site.url("/a")}, {"url": "http://nobody.example/"}, {"page": 999}]
     assert server.post("/v1/requests", told).ok() == {"counted": 2, "unknown": 2, "refused": 0}
-    wait_until("it matters more", lambda: matters(a) > 2 * matters(b))
-    text = lines([{"page": b, "count": 3}, "{", {"page": b, "url": "x"}, {"count": 1}, {"page": b, "count": -1}, ""])
+    text = lines([{"page": a, "count": 3}, "{", {"page": b, "url": "x"}, {"count": 1}, {"page": b, "count": -1}, ""])
     assert server.post("/v1/requests", text, headers={"Content-Type": "application/x-ndjson"}).ok() == {"counted": 1, "unknown": 0, "refused": 4}
     for wrong in [[{"count": 1}], [{"page": 0}], [{"page": 1, "count": 1e10}], [{"url": "x"}], {}, [1]]:
         server.post("/v1/requests", wrong).problem(422)
     # Reads are counted without being told.
-    before = matters(b)
     for _ in range(100):
         assert server.get("/v1/read", {"url": site.url("/b")}).body == b"<p>/b"
-    wait_until("reads count", lambda: matters(b) > before)
+    wait_until("it counts", lambda: matters(a) > matters(b) > matters(c))
     server.get("/v1/read", {"url": "http://nobody.example/"}).problem(404)
 
 
@@ -370,6 +370,17 @@ def test_signals_hurry_pages_and_are_remembered(server, site):
     for wrong in [{}, {"signals": 1}, {"signals": [{}]}, {"signals": [{"url": "x", "changed": "now"}]}, [], {"signals": [], "x": 1}]:
         server.post("/v1/signals", wrong).problem(422)
     server.post("/v1/signals", {"signals": [{"url": "http://a.example/"}] * 10_001}).problem(422, "too-many")
+
+
+@pytest.mark.xfail(strict=True, reason="Crawl::told_of remembers a moment to come as the moment at which it was told")
+def test_a_signal_of_a_moment_to_come_counts_once(scheduler):
+    scheduler.add("http://a.example/")
+    given = scheduler.post("/v1/fetches/next", {"knows_robots": True, "wait_seconds": 10}).ok()["fetches"]
+    scheduler.post("/v1/fetches/results", {"results": [{"lease": given[0]["lease"], "status": 200, "changed": True}]}).ok()
+    later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=30)
+    said = {"signals": [{"url": "http://a.example/", "changed": later.isoformat()}]}
+    assert scheduler.post("/v1/signals", said).ok()["news"] == 1
+    assert scheduler.post("/v1/signals", said).ok()["known"] == 1
 
 
 def test_status_counts(server, site):
