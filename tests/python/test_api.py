@@ -372,7 +372,6 @@ def test_signals_hurry_pages_and_are_remembered(server, site):
     server.post("/v1/signals", {"signals": [{"url": "http://a.example/"}] * 10_001}).problem(422, "too-many")
 
 
-@pytest.mark.xfail(strict=True, reason="Crawl::told_of remembers a moment to come as the moment at which it was told")
 def test_a_signal_of_a_moment_to_come_counts_once(scheduler):
     scheduler.add("http://a.example/")
     given = scheduler.post("/v1/fetches/next", {"knows_robots": True, "wait_seconds": 10}).ok()["fetches"]

@@ -228,7 +228,6 @@ def test_a_host_is_one_fetchers_at_a_time(scheduler):
     assert sorted(fetch["url"].split("/")[2] for fetch in more) == ["a.example", "b.example"]
 
 
-@pytest.mark.xfail(strict=True, reason="External::restore takes no place at the host for a lease whose page is no longer crawled")
 def test_a_host_stays_taken_when_its_page_is_paused_and_the_server_killed(scheduler):
     scheduler.add("http://a.example/1", "http://a.example/2")
     given = take(scheduler, wait_seconds=10)["fetches"]

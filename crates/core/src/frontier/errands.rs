@@ -31,6 +31,17 @@ impl<M: Model> Frontier<M> {
         Ok(Knock::Enter)
     }
 
+    /// A request to a host is under way already, by somebody who was told to before this frontier was made; [`Frontier::leave`] when it is over.
+    ///
+    /// # Errors
+    /// If the host is unknown, or time went backwards.
+    pub fn occupy(&mut self, now: Time, host: HostId) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        self.host(host)?.start(now);
+        self.watch_door(host.0);
+        Ok(())
+    }
+
     /// A request that a knock allowed is over, with this response time if there was a response.
     ///
     /// # Errors

@@ -188,12 +188,13 @@ impl Crawl {
                 });
             }
         };
-        let when = said.changed.unwrap_or(now).min(now);
         let before = index.said(page, kind);
-        if before.is_some_and(|before| when <= before) {
+        // Clocks differ a little; what lies further ahead is no date, and says nothing.
+        let when = When::exactly(said.changed.unwrap_or(now)).plausible(now);
+        let Some(when) = when.filter(|when| before.is_none_or(|before| when.earliest() > before)) else {
             return Ok(Heard::Known);
-        }
-        let news = News { page, said: When::exactly(when), first: before.is_none(), elsewhere: None };
+        };
+        let news = News { page, said: when, first: before.is_none(), elsewhere: None };
         let is_news = self.hear(now, kind, &news, 1.0)?.news > 0.0;
         if is_news && kind == Kind::Ping {
             self.heed_ping(now, page)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use refrain_core::frontier::{self, HostId, Order, OrderId};
 use refrain_core::time::{Span, Time};
+use refrain_fetch::url::PageUrl;
 use refrain_store::{GrantFacts, Leased, PageId, Reader};
 use tokio::sync::oneshot;
 
@@ -18,6 +19,7 @@ use crate::handle::{
 };
 use crate::restore::Scheduler;
 use crate::rules::{HostRules, Verdict};
+use crate::settings::host_name;
 use crate::visit::{Seen, Visited};
 
 /// The work of other fetchers.
@@ -45,8 +47,17 @@ struct Open {
 struct Fetch {
     lease: LeaseId,
     /// `None` once it is answered.
-    order: Option<OrderId>,
+    held: Option<Held>,
     value: f64,
+}
+
+/// What a fetcher that is at work keeps from others.
+#[derive(Clone, Copy)]
+enum Held {
+    /// The page, and a place at its host.
+    Order(OrderId),
+    /// A place at the host, since the page is not crawled any more.
+    Place(HostId),
 }
 
 /// A fetcher that waits for work.
@@ -58,7 +69,7 @@ struct Seeker {
 
 impl Open {
     fn facts(&self, id: u64) -> GrantFacts {
-        let leased = |fetch: &Fetch| match (fetch.order, fetch.lease.is_robots) {
+        let leased = |fetch: &Fetch| match (fetch.held, fetch.lease.is_robots) {
             (None, _) => Leased::Answered,
             (Some(_), false) => Leased::Page(fetch.lease.page),
             (Some(_), true) => Leased::Robots(fetch.lease.page),
@@ -84,12 +95,15 @@ impl External {
                     Leased::Page(page) => (page, false),
                     Leased::Robots(page) => (page, true),
                 };
-                let order = match scheduler.pages.scheduled(page) {
-                    Some(page) => Some(scheduler.frontier.resume(now, page)?.id),
-                    None => None,
+                let held = match (leased, scheduler.pages.scheduled(page)) {
+                    (Leased::Answered, _) => None,
+                    (_, Some(page)) => Some(Held::Order(scheduler.frontier.resume(now, page)?.id)),
+                    (_, None) => host_of(reader, scheduler, page)?
+                        .map(|host| scheduler.frontier.occupy(now, host).map(|()| Held::Place(host)))
+                        .transpose()?,
                 };
                 let lease = LeaseId { grant: id, place: place as u32, page, is_robots };
-                fetches.push(Fetch { lease, order, value: 0.0 });
+                fetches.push(Fetch { lease, held, value: 0.0 });
             }
             external.add(id, Open { until, key, left: 0, fetches });
         }
@@ -97,7 +111,7 @@ impl External {
     }
 
     fn add(&mut self, id: u64, mut open: Open) {
-        open.left = open.fetches.iter().filter(|fetch| fetch.order.is_some()).count();
+        open.left = open.fetches.iter().filter(|fetch| fetch.held.is_some()).count();
         if let Some(key) = &open.key {
             self.keys.insert(key.clone(), id);
         }
@@ -148,7 +162,7 @@ impl Crawl {
     fn again_given(&self, now: Time, id: u64, knows_robots: bool) -> Option<Grant> {
         let open = self.external.open.get(&id)?;
         let mut fetches = Vec::new();
-        for fetch in open.fetches.iter().filter(|fetch| fetch.order.is_some()) {
+        for fetch in open.fetches.iter().filter(|fetch| fetch.held.is_some()) {
             // What is forbidden may be among them: whoever asked first was gone before that was found out.
             let page = self.scheduler.pages.scheduled(fetch.lease.page).filter(|_| !knows_robots);
             let host = page.and_then(|page| self.scheduler.frontier.host_of(page).ok());
@@ -216,7 +230,7 @@ impl Crawl {
             let lease = LeaseId { grant: id, place, page: *page, is_robots };
             let rules = rules.filter(|_| !wanted.knows_robots);
             grant.fetches.push(Given { lease, value: order.value, rules });
-            fetches.push(Fetch { lease, order: Some(order.id), value: order.value });
+            fetches.push(Fetch { lease, held: Some(Held::Order(order.id)), value: order.value });
         }
         let open = Open { until, key: wanted.key, fetches, left: 0 };
         self.journal.grant(now, open.facts(id));
@@ -230,19 +244,26 @@ impl Crawl {
     fn give_up(&mut self, now: Time, id: u64) -> Result<(), CrawlError> {
         let Some(open) = self.external.remove(id) else { return Ok(()) };
         for fetch in open.fetches {
-            if let Some(order) = fetch.order {
+            if let Some(held) = fetch.held {
                 self.summary.given_up += 1;
-                self.return_order(now, order, None)?;
+                self.give_back(now, held, None)?;
             }
         }
         self.journal.settle(now, id);
         Ok(())
     }
 
-    /// Nobody looked at the page: it is due again.
-    fn return_order(&mut self, now: Time, order: OrderId, response: Option<Span>) -> Result<(), CrawlError> {
-        let outcome = frontier::Outcome::Failed { retry_after: Span::ZERO };
-        match self.scheduler.frontier.answer(now, order, outcome, response) {
+    /// Nobody looked at the page: it is due again, and its host free.
+    fn give_back(&mut self, now: Time, held: Held, response: Option<Span>) -> Result<(), CrawlError> {
+        let frontier = &mut self.scheduler.frontier;
+        let done = match held {
+            Held::Place(host) => frontier.leave(now, host, response),
+            Held::Order(order) => {
+                let outcome = frontier::Outcome::Failed { retry_after: Span::ZERO };
+                frontier.answer(now, order, outcome, response)
+            }
+        };
+        match done {
             Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => Ok(()),
             Err(why) => Err(why.into()),
         }
@@ -283,7 +304,7 @@ impl Crawl {
             return Ok(if was { Receipt::Over } else { Receipt::Unknown });
         };
         let Some(fetch) = open.fetches.get_mut(lease.place as usize) else { return Ok(Receipt::Unknown) };
-        if fetch.order.is_none() {
+        if fetch.held.is_none() {
             return Ok(Receipt::Over);
         }
         if fetch.lease != lease {
@@ -293,11 +314,11 @@ impl Crawl {
             // Whoever made a mistake may mend it.
             return Ok(Receipt::Refused(why));
         }
-        let Some(order) = fetch.order.take() else { return Ok(Receipt::Over) };
+        let Some(held) = fetch.held.take() else { return Ok(Receipt::Over) };
         open.left -= 1;
         self.summary.taken += 1;
         match done {
-            Done::Looked(looked) => self.take_look(now, lease.page, order, *looked)?,
+            Done::Looked(looked) => self.take_look(now, lease.page, held, *looked)?,
             Done::Ruled { host, rules, wait, response } => {
                 let seen = match (&rules.verdict, wait) {
                     (Verdict::Rules(_), _) => None,
@@ -308,26 +329,20 @@ impl Crawl {
                 if let Some(seen) = seen {
                     self.judge_host(now, &host, &seen)?;
                 }
-                self.return_order(now, order, response)?;
+                self.give_back(now, held, response)?;
                 self.answered(now, &host)?;
             }
-            Done::GivenBack | Done::Refused(_) => self.return_order(now, order, None)?,
+            Done::GivenBack | Done::Refused(_) => self.give_back(now, held, None)?,
         }
         Ok(Receipt::Taken)
     }
 
-    fn take_look(
-        &mut self,
-        now: Time,
-        stored: PageId,
-        order: OrderId,
-        looked: Looked,
-    ) -> Result<(), CrawlError> {
+    fn take_look(&mut self, now: Time, stored: PageId, held: Held, looked: Looked) -> Result<(), CrawlError> {
         let Looked { host, time, status, bytes, response, took, memo, seen } = looked;
         let asked = !matches!(seen, Seen::Disallowed);
         let name = host.clone();
-        match self.scheduler.pages.scheduled(stored) {
-            Some(page) => {
+        match (held, self.scheduler.pages.scheduled(stored)) {
+            (Held::Order(order), Some(page)) => {
                 let visited = Visited {
                     number: 0,
                     order: Some(order),
@@ -345,11 +360,17 @@ impl Crawl {
                 self.take_in(now, visited)?;
             }
             // It was paused or removed meanwhile; its host is free again all the same.
-            None => self.return_order(now, order, response)?,
+            _ => self.give_back(now, held, response)?,
         }
         if asked {
             self.answered(now, &name)?;
         }
         Ok(())
     }
+}
+
+/// The host of a page that is not crawled.
+fn host_of(reader: &Reader, scheduler: &mut Scheduler, page: PageId) -> Result<Option<HostId>, CrawlError> {
+    let url = reader.page_head(page)?.and_then(|record| PageUrl::parse(&record.url).ok());
+    Ok(url.map(|url| scheduler.host(&host_name(&url))))
 }
