@@ -63,27 +63,22 @@ pub(super) fn add(
     let mut spots = spots.iter().copied();
     let spots: Vec<Option<Spot>> =
         looks.iter().map(|look| look.record.as_ref().and_then(|_| spots.next())).collect();
-    // In the order of their pages, as pages are added: neighbours are written together. Looks at the same page stay in theirs.
-    let mut order: Vec<usize> = (0..looks.len()).collect();
-    order.sort_by_key(|at| looks[*at].page);
     done.versions = vec![None; looks.len()];
     let mut group: Vec<Judged<'_>> = Vec::with_capacity(TOGETHER);
-    for (number, at) in order.iter().enumerate() {
-        let look = &looks[*at];
-        match statements.before(look)? {
-            Some(before) => group.push(Judged::new(*at, look, before)),
-            None => done.unknown.push(look.page),
-        }
-        let next = order.get(number + 1).map(|next| looks[*next].page);
-        // What comes next at the same page comes after this.
-        if group.len() == TOGETHER || next.is_none() || next == Some(look.page) {
+    for (at, look) in looks.iter().enumerate() {
+        // What comes next at the same page comes after what came before.
+        if group.len() == TOGETHER || group.iter().any(|other| other.look.page == look.page) {
             if let Err(refused) = statements.write(&group, &spots, done)? {
                 return Ok(Err(refused));
             }
             group.clear();
         }
+        match statements.before(look)? {
+            Some(before) => group.push(Judged::new(at, look, before)),
+            None => done.unknown.push(look.page),
+        }
     }
-    Ok(Ok(()))
+    statements.write(&group, &spots, done)
 }
 
 fn no_body(look: &Look, url: &str) -> StoreError {
