@@ -1,4 +1,4 @@
--- Refrain's data directory, version 3. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 4. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (
@@ -39,15 +39,18 @@ CREATE TABLE pages (
     hub           INTEGER,                         -- the page that it was found on
     born          INTEGER,                         -- when it appeared; NULL: when it was added
     decay         REAL,                            -- importance falls by this share per second from then on; NULL: it stays
-    hint          INTEGER                          -- what is promised of its changes, as a number; for the crawler
+    hint          INTEGER,                         -- what is promised of its changes, as a number; for the crawler
+    observation   INTEGER,                         -- the last look at it
+    bodies        INTEGER NOT NULL DEFAULT 0       -- how many bodies were seen, kept or not
 ) STRICT;
 
 CREATE INDEX pages_by_host ON pages (host, id);
 
--- Every look at every page. Rows are only ever added.
+-- Every look at every page. Rows are only ever added, at the end: the looks at a page are a chain, from the last one (pages.observation)
+-- to the one before it and so on. An index by page would be written in another place for each look.
 CREATE TABLE observations (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
-    page     INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    page     INTEGER NOT NULL,
     time     INTEGER NOT NULL,
     elapsed  INTEGER,                              -- since the look that the outcome is relative to; NULL: there is none
     outcome  TEXT NOT NULL CHECK (outcome IN ('first', 'changed', 'unchanged', 'not modified', 'gone', 'redirected',
@@ -56,9 +59,10 @@ CREATE TABLE observations (
     status   INTEGER,
     bytes    INTEGER NOT NULL,
     duration INTEGER NOT NULL,
-    digest   BLOB                                  -- of the body, where there was one
+    digest   BLOB,                                 -- of the body, where there was one
+    before   INTEGER,                              -- the look at the page before this one; NULL: this was the first
+    change   INTEGER                               -- the change that it saw, by its place in the feed; NULL: none
 ) STRICT;
-CREATE INDEX observations_by_page ON observations (page, time);
 
 -- The files warc/NNNNNN.warc.gz. What lies beyond `length` was never committed.
 CREATE TABLE segments (
@@ -88,13 +92,12 @@ CREATE INDEX versions_by_body ON versions (body) WHERE body IS NOT NULL;
 -- The change feed. Numbers grow, in the order in which changes were committed, and are never used twice.
 CREATE TABLE changes (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
-    page        INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    page        INTEGER NOT NULL,
     time        INTEGER NOT NULL,
     old         BLOB,                              -- digest before; NULL: there was nothing
     new         BLOB,                              -- digest after; NULL: the page is gone
     observation INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX changes_by_page ON changes (page);
 CREATE INDEX changes_by_time ON changes (time);
 
 -- Hints that a page changed.

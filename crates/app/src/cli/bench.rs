@@ -44,6 +44,10 @@ pub(crate) struct BenchServeArgs {
     /// Few pages, and a second for each figure
     #[arg(long)]
     pub(crate) quick: bool,
+
+    /// Only what other fetchers do
+    #[arg(long)]
+    pub(crate) fetches: bool,
 }
 
 #[derive(Debug, Args)]

@@ -45,6 +45,9 @@ pub(super) struct Journal {
     /// Who wants to know when what waits is written, and when the batch under way is.
     waiting: Vec<Written>,
     promised: Vec<Written>,
+    /// When the batch under way was sent.
+    sent: Time,
+    crowd: Crowd,
     /// The addresses of pages that are forgotten, in the same two.
     forgotten: Vec<String>,
     forgetting: Vec<String>,
@@ -52,6 +55,18 @@ pub(super) struct Journal {
     returning: Vec<PageId>,
     returned: Vec<PageId>,
 }
+
+/// Those who were told of the last batch. They will be back in a moment, and a commit for each would cost the disk, and them, more than to wait for
+/// the others; who is alone waits for nobody.
+#[derive(Default)]
+struct Crowd {
+    size: usize,
+    /// Whoever has not come by then is not waited for.
+    until: Time,
+}
+
+/// Nobody waits longer for the others.
+const LONGEST_GATHERING: Span = Span::from_millis(5);
 
 /// Called with what became of a batch.
 pub(super) type Written = Box<dyn FnOnce(&Committed) + Send>;
@@ -210,7 +225,9 @@ impl Journal {
     /// When the next batch is to be sent.
     pub(super) fn due(&self, now: Time) -> Time {
         match (self.since, &self.committing) {
-            (Some(_), None) if self.urgent || self.next.looks.len() >= ENOUGH || self.is_full() => now,
+            (Some(_), None) if self.next.looks.len() >= ENOUGH || self.is_full() => now,
+            (Some(_), None) if self.urgent && self.waiting.len() >= self.crowd.size => now,
+            (Some(_), None) if self.urgent => self.crowd.until.max(now),
             (Some(since), None) => since + self.patience,
             _ => Time::MAX,
         }
@@ -223,6 +240,7 @@ impl Journal {
         }
         (self.since, self.urgent, self.bytes) = (None, false, 0);
         self.batch += 1;
+        self.sent = now;
         let mut batch = std::mem::take(&mut self.next);
         self.committing = Some(batch.pages.clone());
         self.promised = std::mem::take(&mut self.waiting);
@@ -234,7 +252,9 @@ impl Journal {
     }
 
     /// The batch under way is on the disk: its new pages.
-    fn done(&mut self) -> Vec<NewPage> {
+    fn done(&mut self, now: Time) -> Vec<NewPage> {
+        let until = now + now.since(self.sent).min(LONGEST_GATHERING);
+        self.crowd = Crowd { size: self.promised.len(), until };
         let batch = self.batch;
         self.memos.retain(|_, (since, _)| *since >= batch);
         self.committing.take().unwrap_or_default()
@@ -255,7 +275,7 @@ impl Crawl {
     /// A batch is on the disk: new pages can be crawled, changes be told.
     pub(super) fn committed(&mut self, done: &Committed) -> Result<(), CrawlError> {
         let now = self.clock.now();
-        let found = self.journal.done();
+        let found = self.journal.done(now);
         for (page, added) in found.iter().zip(&done.pages) {
             if added.new {
                 self.summary.found += u64::from(page.origin.role == Role::Page);
@@ -340,7 +360,7 @@ mod tests {
             journal.look(Time::ZERO, look, memo);
         }
         assert!(journal.is_full() && journal.take(Time::ZERO).is_none(), "one batch is under way");
-        journal.done();
+        journal.done(Time::ZERO);
         assert!(journal.take(Time::ZERO).is_some() && !journal.is_full());
     }
 
@@ -353,6 +373,36 @@ mod tests {
         journal.hurry();
         assert_eq!(journal.due(Time::ZERO), Time::ZERO);
         assert!(journal.take(Time::ZERO).is_some());
+    }
+
+    #[test]
+    fn who_came_with_others_waits_for_them_a_moment() {
+        let mut journal = journal();
+        let millis = |millis| Time::ZERO + Span::from_millis(millis);
+        let ask = |journal: &mut Journal, now| {
+            let (look, memo) = look(0, None);
+            journal.look(now, look, memo);
+            journal.when_written(now, |_| {});
+        };
+        for _ in 0..2 {
+            ask(&mut journal, millis(0));
+        }
+        assert!(journal.take(millis(0)).is_some());
+        journal.done(millis(3));
+        journal.promised.clear();
+        ask(&mut journal, millis(3));
+        assert_eq!(journal.due(millis(3)), millis(6), "as long as the commit took");
+        assert!(journal.take(millis(4)).is_none());
+        ask(&mut journal, millis(4));
+        assert!(journal.take(millis(4)).is_some(), "both are here");
+        journal.done(millis(8));
+        journal.promised.clear();
+        ask(&mut journal, millis(20));
+        assert!(journal.take(millis(20)).is_some(), "nobody waits for those who stay away");
+        journal.done(millis(21));
+        journal.promised.clear();
+        ask(&mut journal, millis(21));
+        assert!(journal.take(millis(21)).is_some(), "who was alone waits for nobody");
     }
 
     #[test]

@@ -47,6 +47,12 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Whether any signal waits to be judged.
+    pub(super) fn has_work(connection: &Connection) -> rusqlite::Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM signals WHERE came_true IS NULL)";
+        connection.prepare_cached(sql)?.query_row((), |row| row.get(0))
+    }
+
     /// A page was looked at: had it changed?
     pub(super) fn judge(&mut self, page: i64, changed: bool, time: i64) -> rusqlite::Result<()> {
         if self.judge.execute((page, changed, time))? > 0 {

@@ -1,9 +1,10 @@
 //! Looks: an observation, what is known of the page now, a version if there is a record, a change if there was one.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::announced::Judge;
 use super::bounds;
+use super::rows::{Rows, TOGETHER};
 use crate::batch::Committed;
 use crate::digest::Digest;
 use crate::error::StoreError;
@@ -17,23 +18,24 @@ struct Statements<'a> {
     connection: &'a Connection,
     before: CachedStatement<'a>,
     url: CachedStatement<'a>,
-    observe: CachedStatement<'a>,
-    observe_together: CachedStatement<'a>,
+    observe: Rows<'a>,
     page: CachedStatement<'a>,
     known: CachedStatement<'a>,
     body: CachedStatement<'a>,
     version: CachedStatement<'a>,
-    change: CachedStatement<'a>,
-    judge: Judge<'a>,
+    changes: Rows<'a>,
+    /// The last change so far.
+    last_change: i64,
+    /// If signals wait to be judged.
+    judge: Option<Judge<'a>>,
 }
-
-/// So many looks at different pages are written with one statement.
-const TOGETHER: usize = 16;
 
 /// What was known of a page before the look.
 struct Before {
     digest: Option<Vec<u8>>,
     looked: Option<i64>,
+    /// The look before this one.
+    observation: Option<i64>,
 }
 
 /// A look, and what it means beside what was known.
@@ -43,13 +45,20 @@ struct Judged<'a> {
     look: &'a Look,
     before: Before,
     time: i64,
+    /// The change that it saw, by its place in the feed.
+    change: Option<i64>,
 }
 
-impl<'a> Judged<'a> {
-    fn new(at: usize, look: &'a Look, before: Before) -> Self {
-        // A clock that ran backwards does not turn the order of looks round.
-        let time = millis::happened(look.time).max(before.looked.unwrap_or(i64::MIN));
-        Self { at, look, before, time }
+impl Judged<'_> {
+    /// The digests before and after, if the look changes what readers of the feed know. A page that is gone is a change only
+    /// if it was there.
+    fn digests(&self) -> Option<(Option<&[u8]>, Option<Digest>)> {
+        let old = self.before.digest.as_deref();
+        match self.look.outcome {
+            Outcome::First | Outcome::Changed => Some((old, self.look.digest)),
+            Outcome::Gone => old.map(|old| (Some(old), None)),
+            _ => None,
+        }
     }
 }
 
@@ -74,7 +83,7 @@ pub(super) fn add(
             group.clear();
         }
         match statements.before(look)? {
-            Some(before) => group.push(Judged::new(at, look, before)),
+            Some(before) => group.push(statements.judged(at, look, before)),
             None => done.unknown.push(look.page),
         }
     }
@@ -88,32 +97,20 @@ fn no_body(look: &Look, url: &str) -> StoreError {
     ))
 }
 
-/// The digests before and after, if the look changes what readers of the feed know. A page that is gone is a change only
-/// if it was there.
-fn change<'a>(look: &Look, before: &'a Before) -> Option<(Option<&'a [u8]>, Option<Digest>)> {
-    let old = before.digest.as_deref();
-    match look.outcome {
-        Outcome::First | Outcome::Changed => Some((old, look.digest)),
-        Outcome::Gone => old.map(|old| (Some(old), None)),
-        _ => None,
-    }
-}
-
 impl<'a> Statements<'a> {
     fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
-            before: connection.prepare_cached("SELECT digest, looked FROM pages WHERE id = ?1")?,
+            before: connection.prepare_cached("SELECT digest, looked, observation FROM pages WHERE id = ?1")?,
             url: connection.prepare_cached("SELECT url FROM pages WHERE id = ?1")?,
-            observe: connection.prepare_cached(&observe(1))?,
-            observe_together: connection.prepare_cached(&observe(TOGETHER))?,
+            observe: Rows::prepare(connection, "observations", &OBSERVATION)?,
             page: connection.prepare_cached(
                 "UPDATE pages SET looked = ?2, status = ?3, state = ?4,
                      failures = CASE WHEN ?5 THEN failures + 1 ELSE 0 END,
                      fetched = CASE WHEN ?6 THEN ?2 ELSE fetched END,
                      changed = CASE WHEN ?7 THEN ?2 ELSE changed END,
                      digest = CASE WHEN ?7 THEN ?8 ELSE digest END,
-                     history = ifnull(?9, history)
+                     history = ifnull(?9, history), observation = ?10, bodies = bodies + ?11
                  WHERE id = ?1",
             )?,
             known: connection.prepare_cached(
@@ -122,9 +119,9 @@ impl<'a> Statements<'a> {
                      fetched = CASE WHEN ?6 THEN ?2 ELSE fetched END,
                      changed = CASE WHEN ?7 THEN ?2 ELSE changed END,
                      digest = CASE WHEN ?7 THEN ?8 ELSE digest END,
-                     history = ifnull(?9, history),
-                     etag = ?10, last_modified = ?11, redirect = ?12, title = ?13, kept = ifnull(?14, kept),
-                     hint = ifnull(?15, hint)
+                     history = ifnull(?9, history), observation = ?10, bodies = bodies + ?11,
+                     etag = ?12, last_modified = ?13, redirect = ?14, title = ?15, kept = ifnull(?16, kept),
+                     hint = ifnull(?17, hint)
                  WHERE id = ?1",
             )?,
             body: connection.prepare_cached(
@@ -134,16 +131,29 @@ impl<'a> Statements<'a> {
                 "INSERT INTO versions (page, time, kind, digest, url, segment, \"offset\", length, body)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?,
-            change: connection.prepare_cached(
-                "INSERT INTO changes (page, time, old, new, observation) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?,
-            judge: Judge::prepare(connection)?,
+            changes: Rows::prepare(connection, "changes", &CHANGE)?,
+            last_change: last_change(connection)?,
+            judge: if Judge::has_work(connection)? { Some(Judge::prepare(connection)?) } else { None },
         })
     }
 
     fn before(&mut self, look: &Look) -> rusqlite::Result<Option<Before>> {
-        let read = |row: &rusqlite::Row<'_>| Ok(Before { digest: row.get(0)?, looked: row.get(1)? });
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(Before { digest: row.get(0)?, looked: row.get(1)?, observation: row.get(2)? })
+        };
         self.before.query_row((look.page.0,), read).optional()
+    }
+
+    /// What a look means, and its place in the feed if it saw a change.
+    fn judged<'l>(&mut self, at: usize, look: &'l Look, before: Before) -> Judged<'l> {
+        // A clock that ran backwards does not turn the order of looks round.
+        let time = millis::happened(look.time).max(before.looked.unwrap_or(i64::MIN));
+        let mut judged = Judged { at, look, before, time, change: None };
+        if judged.digests().is_some() {
+            self.last_change += 1;
+            judged.change = Some(self.last_change);
+        }
+        judged
     }
 
     /// Writes looks at different pages, and all that follows from them.
@@ -154,16 +164,17 @@ impl<'a> Statements<'a> {
         done: &mut Committed,
     ) -> rusqlite::Result<Result<(), StoreError>> {
         let first = self.observe(group)?;
-        for (observation, Judged { at, look, before, time }) in (first..).zip(group) {
-            let change = change(look, before);
-            self.update_page(look, *time, change.is_some())?;
-            if look.outcome.is_fresh() && look.outcome != Outcome::First {
-                self.judge.judge(look.page.0, look.outcome == Outcome::Changed, *time)?;
+        self.tell_changes(first, group)?;
+        for (observation, judged) in (first..).zip(group) {
+            let Judged { at, look, time, .. } = judged;
+            self.update_page(judged, observation)?;
+            if look.outcome.is_fresh()
+                && look.outcome != Outcome::First
+                && let Some(judge) = &mut self.judge
+            {
+                judge.judge(look.page.0, look.outcome == Outcome::Changed, *time)?;
             }
-            if let Some((old, new)) = change {
-                let row = params![look.page.0, time, old, new.map(|digest| *digest.as_bytes()), observation];
-                done.last_change = Some(Seq(self.change.insert(row)?));
-            }
+            done.last_change = judged.change.map(Seq).or(done.last_change);
             let Some((record, spot)) = look.record.as_ref().zip(spots[*at]) else { continue };
             let url: String = self.url.query_row((look.page.0,), |row| row.get(0))?;
             match self.version(look, record, spot, &url, *time)? {
@@ -176,21 +187,43 @@ impl<'a> Statements<'a> {
 
     /// Writes down looks. The number of the first; the others follow, as nobody else writes.
     fn observe(&mut self, group: &[Judged<'_>]) -> rusqlite::Result<i64> {
-        if group.len() == TOGETHER {
-            observe_all(&mut self.observe_together, group)?;
-            return Ok(self.connection.last_insert_rowid() - (TOGETHER as i64 - 1));
-        }
-        let mut first = None;
-        for one in group.chunks(1) {
-            observe_all(&mut self.observe, one)?;
-            first.get_or_insert(self.connection.last_insert_rowid());
-        }
-        Ok(first.unwrap_or(0))
+        self.observe.insert(group, |Judged { look, before, time, change, .. }, bind| {
+            bind(&look.page.0)?;
+            bind(time)?;
+            bind(&look.elapsed.map(millis::took))?;
+            bind(&look.outcome.as_str())?;
+            bind(&look.counted)?;
+            bind(&look.status)?;
+            bind(&look.bytes.cast_signed())?;
+            bind(&millis::took(look.duration))?;
+            bind(&look.digest.as_ref().map(Digest::as_bytes))?;
+            bind(&before.observation)?;
+            bind(change)
+        })?;
+        Ok(self.connection.last_insert_rowid() + 1 - group.len() as i64)
     }
 
-    fn update_page(&mut self, look: &Look, time: i64, changed: bool) -> rusqlite::Result<()> {
+    /// Puts the changes that looks saw into the feed; `first` is the number of the first look.
+    fn tell_changes(&mut self, first: i64, group: &[Judged<'_>]) -> rusqlite::Result<()> {
+        let changes: Vec<(i64, &Judged<'_>)> =
+            (first..).zip(group).filter(|(_, judged)| judged.change.is_some()).collect();
+        self.changes.insert(&changes, |(observation, judged), bind| {
+            let (old, new) = judged.digests().unwrap_or_default();
+            bind(&judged.change)?;
+            bind(&judged.look.page.0)?;
+            bind(&judged.time)?;
+            bind(&old)?;
+            bind(&new.as_ref().map(Digest::as_bytes))?;
+            bind(observation)
+        })
+    }
+
+    fn update_page(&mut self, judged: &Judged<'_>, observation: i64) -> rusqlite::Result<()> {
+        let Judged { look, time, .. } = judged;
         // A page that is gone has no body, even if it was gone before.
         let digest = look.digest.as_ref().filter(|_| look.outcome != Outcome::Gone).map(Digest::as_bytes);
+        let changed = judged.change.is_some();
+        let new_bodies = i64::from(changed && digest.is_some());
         let (failed, fresh) = (look.outcome.is_failure(), look.outcome.is_fresh());
         let (page, state) = (look.page.0, look.state.as_str());
         match &look.known {
@@ -203,7 +236,9 @@ impl<'a> Statements<'a> {
                 fresh,
                 changed,
                 digest,
-                look.history
+                look.history,
+                observation,
+                new_bodies
             ])?,
             Some(known) => self.known.execute(params![
                 page,
@@ -215,6 +250,8 @@ impl<'a> Statements<'a> {
                 changed,
                 digest,
                 look.history,
+                observation,
+                new_bodies,
                 bounds::validator(known.etag.as_ref()),
                 bounds::validator(known.last_modified.as_ref()),
                 bounds::target(known.redirect.as_ref()),
@@ -263,34 +300,14 @@ impl<'a> Statements<'a> {
     }
 }
 
-/// A statement that writes down so many looks.
-fn observe(looks: usize) -> String {
-    let columns = "page, time, elapsed, outcome, counted, status, bytes, duration, digest";
-    format!(
-        "INSERT INTO observations ({columns}) VALUES {}",
-        vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?)"; looks].join(", ")
-    )
-}
+const OBSERVATION: [&str; 11] = [
+    "page", "time", "elapsed", "outcome", "counted", "status", "bytes", "duration", "digest", "before",
+    "change",
+];
+const CHANGE: [&str; 6] = ["seq", "page", "time", "old", "new", "observation"];
 
-/// Writes down as many looks as the statement takes.
-fn observe_all(statement: &mut CachedStatement<'_>, group: &[Judged<'_>]) -> rusqlite::Result<()> {
-    let mut column = 1;
-    for Judged { look, time, .. } in group {
-        let row: [&dyn ToSql; 9] = [
-            &look.page.0,
-            time,
-            &look.elapsed.map(millis::took),
-            &look.outcome.as_str(),
-            &look.counted,
-            &look.status,
-            &look.bytes.cast_signed(),
-            &millis::took(look.duration),
-            &look.digest.as_ref().map(Digest::as_bytes),
-        ];
-        for value in row {
-            statement.raw_bind_parameter(column, value)?;
-            column += 1;
-        }
-    }
-    statement.raw_execute().map(drop)
+/// The highest place in the feed that was ever given.
+fn last_change(connection: &Connection) -> rusqlite::Result<i64> {
+    let mut last = connection.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")?;
+    Ok(last.query_row((), |row| row.get(0)).optional()?.unwrap_or(0))
 }

@@ -6,6 +6,7 @@ mod looks;
 mod others;
 mod pages;
 mod past;
+mod rows;
 
 use rusqlite::Connection;
 

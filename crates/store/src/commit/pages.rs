@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::batch::{Added, Committed};
 use crate::facts::{Edit, HostUpdate, NewPage, Origin, PageId, PageState};
 use crate::millis;
+use crate::query::CHAIN;
 
 pub(super) fn update_hosts(connection: &Connection, hosts: &[HostUpdate]) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached(
@@ -111,8 +112,18 @@ pub(super) fn remove(
     pages: &[PageId],
     done: &mut Committed,
 ) -> rusqlite::Result<()> {
+    let of_page = |table: &str, key: &str, refers: &str| {
+        let looks = format!(
+            "{CHAIN} DELETE FROM {table} WHERE {key} IN (SELECT {refers} FROM chain JOIN observations o USING (id))"
+        );
+        connection.prepare_cached(&looks)
+    };
+    let (mut changes, mut looks) =
+        (of_page("changes", "seq", "o.change")?, of_page("observations", "id", "o.id")?);
     let mut write = connection.prepare_cached("DELETE FROM pages WHERE id = ?1")?;
     for page in pages {
+        changes.execute((page.0, i64::MAX))?;
+        looks.execute((page.0, i64::MAX))?;
         if write.execute((page.0,))? == 0 {
             done.unknown.push(*page);
         }

@@ -74,7 +74,7 @@ impl Reader {
 
     /// How many bodies of a page were seen, kept or not: its first, and one for each change.
     pub fn bodies_seen(&self, page: PageId) -> Result<u64, StoreError> {
-        let sql = "SELECT count(new) FROM changes WHERE page = ?1";
+        let sql = "SELECT bodies FROM pages WHERE id = ?1";
         Ok(self.one(sql, (page.0,), |row| row.get::<_, i64>(0))?.unwrap_or(0).cast_unsigned())
     }
 

@@ -13,6 +13,7 @@ mod work;
 pub use announced::HubRow;
 pub use feed::Change;
 pub use hosts::HostRow;
+pub(crate) use observations::CHAIN;
 pub use observations::{Observation, Seen};
 pub use pages::{Filter, Order, PageRecord, PageRow};
 pub use status::Status;

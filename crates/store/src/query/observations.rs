@@ -65,12 +65,18 @@ const SEEN: &str =
                     FROM observations o JOIN pages p ON p.id = o.page JOIN hosts h ON h.id = p.host";
 const COLUMNS: &str = "id, page, time, elapsed, outcome, counted, status, bytes, duration, digest";
 
+/// The numbers of the looks at page `?1`, the latest first, at most `?2`.
+pub(crate) const CHAIN: &str = "WITH RECURSIVE chain (id, place) AS (
+        SELECT observation, 1 FROM pages WHERE id = ?1 AND observation IS NOT NULL AND ?2 > 0
+        UNION ALL
+        SELECT o.before, chain.place + 1 FROM chain JOIN observations o USING (id)
+        WHERE o.before IS NOT NULL AND chain.place < ?2
+    )";
+
 impl Reader {
     /// The last looks at a page, the latest first, at most `limit`.
     pub fn observations_of(&self, page: PageId, limit: usize) -> Result<Vec<Observation>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM observations WHERE page = ?1 ORDER BY time DESC, id DESC LIMIT ?2"
-        );
+        let sql = format!("{CHAIN} SELECT {COLUMNS} FROM chain JOIN observations USING (id)");
         self.all(&sql, (page.0, i64::try_from(limit).unwrap_or(i64::MAX)), observation)
     }
 

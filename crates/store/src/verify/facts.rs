@@ -1,5 +1,6 @@
 //! The database by itself: is it sound, do facts agree with each other?
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::report::{Progress, Report};
@@ -35,13 +36,13 @@ pub(super) fn database(
     })
 }
 
-/// Looks at a page follow each other in time as they do in number, but for those of other crawlers, which come afterwards.
+/// Looks at a page follow each other in time as they do in number, but for those of other crawlers, which come afterwards; and each is in the
+/// chain of its page.
 pub(super) fn observations(
     reader: &Reader,
     report: &mut Report,
     progress: &mut impl FnMut(Progress),
 ) -> Result<(), StoreError> {
-    let mut before = (0, 0);
     reader.each_row("SELECT id, outcome FROM observations", (), |row| {
         let (id, outcome): (i64, String) = (row.get(0)?, row.get(1)?);
         if Outcome::from_name(&outcome).is_none() {
@@ -49,25 +50,78 @@ pub(super) fn observations(
         }
         GO_ON
     })?;
-    let sql = "SELECT page, id, counted IS ?1 FROM observations ORDER BY page, time, id";
+    let sql = "SELECT o.page, o.id, o.counted IS ?1, o.before, p.id IS NOT NULL, p.observation
+               FROM observations o LEFT JOIN pages p ON p.id = o.page ORDER BY o.page, o.time, o.id";
+    let mut looks = Looks::default();
+    let mut before = (0, 0);
     reader.each_row(sql, (IMPORTED,), |row| {
         let (page, id, imported): (i64, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
         report.checked.observations += 1;
-        if imported {
-            return GO_ON;
-        }
-        if before.0 == page && before.1 > id {
-            report.damage(format!(
-                "observation {id} of page {page} was written earlier but made later than {}",
-                before.1
-            ));
-        }
-        before = (page, id);
         if report.checked.observations.is_multiple_of(EVERY) {
             progress(Progress { what: "observations", done: report.checked.observations, of: None });
         }
+        if looks.page != page {
+            std::mem::take(&mut looks).check_chain(report);
+            looks = Looks { page, is_there: row.get(4)?, last: row.get(5)?, ..Looks::default() };
+        }
+        looks.before.insert(id, row.get(3)?);
+        if !imported {
+            if before.0 == page && before.1 > id {
+                report.damage(format!(
+                    "observation {id} of page {page} was written earlier but made later than {}",
+                    before.1
+                ));
+            }
+            before = (page, id);
+        }
+        GO_ON
+    })?;
+    looks.check_chain(report);
+    let sql = "SELECT id, observation FROM pages p WHERE observation IS NOT NULL
+               AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.id = p.observation AND o.page = p.id)";
+    reader.each_row(sql, (), |row| {
+        let (page, last): (i64, i64) = (row.get(0)?, row.get(1)?);
+        report.damage(format!("the last look at page {page}, observation {last}, is not there"));
         GO_ON
     })
+}
+
+/// The looks at a page.
+#[derive(Default)]
+struct Looks {
+    page: i64,
+    is_there: bool,
+    /// The last one, as the page has it.
+    last: Option<i64>,
+    /// To each the one before.
+    before: HashMap<i64, Option<i64>>,
+}
+
+impl Looks {
+    fn check_chain(mut self, report: &mut Report) {
+        if !self.before.is_empty() && !self.is_there {
+            report.damage(format!(
+                "{} observations are of page {}, which is not there",
+                self.before.len(),
+                self.page
+            ));
+            return;
+        }
+        let mut next = self.last;
+        // Each is taken out, so that a circle ends.
+        while let Some(before) = next.and_then(|id| self.before.remove(&id)) {
+            next = before;
+        }
+        if let Some(lost) = self.before.keys().min() {
+            report
+                .damage(format!("observation {lost} of page {} is not in the chain of its looks", self.page));
+        } else if let Some(lost) = next.filter(|_| self.last != next) {
+            report.damage(format!(
+                "the chain of looks at page {} leads to observation {lost}, which is not one of them",
+                self.page
+            ));
+        }
+    }
 }
 
 /// Each change of a page starts from what the one before led to, and some look saw it.
@@ -137,7 +191,7 @@ pub(super) fn pages(
     progress: &mut impl FnMut(Progress),
 ) -> Result<(), StoreError> {
     let sql = "SELECT id, fetched IS NOT NULL AND history IS NULL,
-                      digest IS NOT NULL AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.page = pages.id), state FROM pages";
+                      digest IS NOT NULL AND id NOT IN (SELECT page FROM changes), state FROM pages";
     reader.each_row(sql, (), |row| {
         let (id, unlearned, untold): (i64, bool, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if unlearned {

@@ -2,10 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use refrain_core::time::Time;
 use refrain_store::{
-    Announcement, Batch, Digest, HubFacts, NewPage, Options, Origin, Outcome, Reader, Role, Signal, Store,
-    StoreError, Voice,
+    Announcement, Batch, Digest, HubFacts, NewPage, Origin, Outcome, Reader, Role, Signal, Store, Voice,
 };
 
 use crate::support::{add_pages, assert_sound, at, commit_looks, look, new_page, opened};
@@ -96,37 +94,4 @@ fn voices_hubs_and_origins_survive() {
     let record = reader.page_by_id(page).unwrap().unwrap();
     assert_eq!(record.origin, origin);
     assert!((record.row().importance_at(at(5)) - 8.0 * (-1.0f64).exp()).abs() < 1e-12);
-}
-
-/// The tables of version 1, as far as they differ.
-#[test]
-fn an_older_directory_is_brought_up_to_date() {
-    let (directory, store) = opened();
-    drop(store);
-    let path = directory.path().join("refrain.db");
-    let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch(
-        "DROP TABLE grants; DROP TABLE reads; DROP INDEX pages_by_host;
-         ALTER TABLE hosts DROP COLUMN wanted_gap; ALTER TABLE hosts DROP COLUMN paused;
-         DROP TABLE voices; DROP TABLE hubs; DROP TABLE announced; DROP INDEX signals_open;
-         ALTER TABLE signals DROP COLUMN said; ALTER TABLE signals DROP COLUMN worth;
-         ALTER TABLE signals DROP COLUMN came_true;
-         ALTER TABLE pages DROP COLUMN role; ALTER TABLE pages DROP COLUMN hub;
-         ALTER TABLE pages DROP COLUMN born; ALTER TABLE pages DROP COLUMN decay;
-         ALTER TABLE pages DROP COLUMN hint;
-         INSERT INTO hosts (name) VALUES ('http://a');
-         INSERT INTO pages (url, host, importance, added, found) VALUES ('http://a/', 1, 2.0, 5, 'seed');
-         INSERT INTO signals (page, kind, time) VALUES (1, 'x', 7);
-         PRAGMA user_version = 1;",
-    )
-    .unwrap();
-    drop(old);
-    let refused = Reader::open(directory.path()).unwrap_err();
-    assert!(matches!(refused, StoreError::Older { .. }), "{refused}");
-    let store = Store::open(directory.path(), Options::default()).unwrap();
-    let page = store.read().page("http://a/").unwrap().unwrap();
-    assert_eq!((page.importance, page.origin), (2.0, Origin::default()));
-    assert_eq!(store.read().signals_of(page.id, 9).unwrap()[0].time, Time::from_nanos(7_000_000));
-    drop(store);
-    assert_sound(directory.path());
 }

@@ -99,6 +99,16 @@ fn each_kind_of_damage_has_its_sentence() {
         ("DELETE FROM changes WHERE seq = 3", "page 2 is not what change 2, its last, made it"),
         ("DELETE FROM changes WHERE page = 1", "page 1 has a digest that no change tells of"),
         ("DELETE FROM observations WHERE id = 1", "change 1 of page 1 has no observation that saw it"),
+        (
+            "DELETE FROM observations WHERE id = 1",
+            "the chain of looks at page 1 leads to observation 1, which",
+        ),
+        ("UPDATE observations SET before = NULL WHERE id = 4", "observation 2 of page 2 is not in the chain"),
+        (
+            "UPDATE pages SET observation = 9 WHERE id = 3",
+            "the last look at page 3, observation 9, is not there",
+        ),
+        ("DELETE FROM pages WHERE id = 3", "1 observations are of page 3, which is not there"),
         ("UPDATE pages SET history = NULL WHERE id = 1", "page 1 was fetched but has no history"),
         (
             "UPDATE pages SET state = 'lost' WHERE id = 1",

@@ -9,4 +9,5 @@ mod opening;
 mod retention;
 mod store;
 mod support;
+mod upgrade;
 mod warcio;

@@ -123,18 +123,21 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
         format!("{pace}{}", server.memory()),
         "100,000",
     )?;
-    for (name, filter) in [
+    let lists_of = [
         ("a list page", ""),
         ("one of a host", "&host=http://h77.example"),
         ("of pages that fail", "&failing=true"),
-    ] {
+    ];
+    for (name, filter) in lists_of.into_iter().filter(|_| !args.fetches) {
         let (median, worst) = lists(&server, pages, filter)?;
         say(name, format!("{} at the median, {} at the worst", spoken(median), spoken(worst)), "50 ms")?;
     }
-    let reads = together(&server, seconds, |client, random| {
-        client.get(&format!("/v1/pages/{}", 1 + (random.uniform() * pages as f64) as usize)).map(|_| 1)
-    })?;
-    say("reads of a page", reads.to_string(), "20,000")?;
+    if !args.fetches {
+        let reads = together(&server, seconds, |client, random| {
+            client.get(&format!("/v1/pages/{}", 1 + (random.uniform() * pages as f64) as usize)).map(|_| 1)
+        })?;
+        say("reads of a page", reads.to_string(), "20,000")?;
+    }
     let first = together(&server, seconds, |client, _| fetch(client, "first"))?;
     say("fetches/next + fetches/results by 100, first visits", first.to_string(), "50,000")?;
     let (median, worst) = feed(&server, if args.quick { 5 } else { 50 })?;

@@ -1,0 +1,55 @@
+-- From version 3 to version 4: looks at a page are a chain. The comments are in schema.sql.
+
+ALTER TABLE pages ADD COLUMN observation INTEGER;
+ALTER TABLE pages ADD COLUMN bodies INTEGER NOT NULL DEFAULT 0;
+
+-- Without their foreign keys, which cannot be dropped otherwise.
+CREATE TABLE looks (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    page     INTEGER NOT NULL,
+    time     INTEGER NOT NULL,
+    elapsed  INTEGER,
+    outcome  TEXT NOT NULL CHECK (outcome IN ('first', 'changed', 'unchanged', 'not modified', 'gone', 'redirected',
+                                              'disallowed', 'slow down', 'failed')),
+    counted  TEXT,
+    status   INTEGER,
+    bytes    INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    digest   BLOB,
+    before   INTEGER,
+    change   INTEGER
+) STRICT;
+CREATE TEMP TABLE seen AS SELECT observation AS id, seq FROM changes;
+CREATE UNIQUE INDEX temp.seen_by_id ON seen (id);
+CREATE TEMP TABLE chain (id INTEGER PRIMARY KEY, before INTEGER);
+INSERT INTO chain SELECT id, lag(id) OVER (PARTITION BY page ORDER BY time, id) FROM observations;
+INSERT INTO looks
+    SELECT o.id, o.page, o.time, o.elapsed, o.outcome, o.counted, o.status, o.bytes, o.duration, o.digest,
+           (SELECT before FROM chain WHERE id = o.id), (SELECT seq FROM seen WHERE id = o.id)
+    FROM observations o ORDER BY o.id;
+UPDATE pages SET
+    observation = (SELECT id FROM observations o WHERE o.page = pages.id ORDER BY time DESC, id DESC LIMIT 1),
+    bodies = (SELECT count(new) FROM changes c WHERE c.page = pages.id);
+
+CREATE TABLE news (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    page        INTEGER NOT NULL,
+    time        INTEGER NOT NULL,
+    old         BLOB,
+    new         BLOB,
+    observation INTEGER NOT NULL
+) STRICT;
+INSERT INTO news SELECT seq, page, time, old, new, observation FROM changes ORDER BY seq;
+
+-- Numbers of what was removed are not used again.
+DELETE FROM sqlite_sequence WHERE name IN ('looks', 'news');
+INSERT INTO sqlite_sequence (name, seq) SELECT 'looks', seq FROM sqlite_sequence WHERE name = 'observations';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'news', seq FROM sqlite_sequence WHERE name = 'changes';
+
+DROP TABLE observations;
+DROP TABLE changes;
+ALTER TABLE looks RENAME TO observations;
+ALTER TABLE news RENAME TO changes;
+CREATE INDEX changes_by_time ON changes (time);
+DROP TABLE temp.seen;
+DROP TABLE temp.chain;

@@ -1,0 +1,176 @@
+-- Refrain's data directory, version 3. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
+
+CREATE TABLE hosts (
+    id             INTEGER PRIMARY KEY,
+    name           TEXT NOT NULL UNIQUE,           -- scheme, name and port: https://example.org:8443
+    gap            INTEGER,                        -- least time between the starts of two requests; NULL: the default
+    back_off_until INTEGER,                        -- not to be visited before
+    failures       INTEGER NOT NULL DEFAULT 0,     -- in a row
+    robots         BLOB,                           -- robots.txt as it came
+    robots_fetched INTEGER,
+    robots_status  INTEGER,                        -- HTTP status; NULL: never asked, or no answer
+    wanted_gap     INTEGER,                        -- the gap that somebody wants, beside what robots.txt asks for; NULL: no such wish
+    paused         INTEGER NOT NULL DEFAULT 0      -- left alone until somebody says otherwise
+) STRICT;
+
+CREATE TABLE pages (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT, -- the number of a removed page is never used again
+    url           TEXT NOT NULL UNIQUE,
+    host          INTEGER NOT NULL REFERENCES hosts (id),
+    state         TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'gone', 'disallowed')),
+    importance    REAL NOT NULL,
+    max_age       INTEGER,                         -- the copy should never be older; NULL: no such wish
+    added         INTEGER NOT NULL,
+    found         TEXT NOT NULL,                   -- how: seed, link, sitemap, feed, …
+    looked        INTEGER,                         -- the last look, whatever came of it
+    fetched       INTEGER,                         -- the last look that confirmed or replaced the copy
+    changed       INTEGER,                         -- the last look that saw a change
+    status        INTEGER,                         -- HTTP status of the last look; NULL: no answer
+    failures      INTEGER NOT NULL DEFAULT 0,      -- failed looks in a row
+    digest        BLOB,                            -- of the body seen last; NULL: none, or the page is gone
+    etag          TEXT,
+    last_modified TEXT,
+    redirect      TEXT,                            -- where it leads
+    title         TEXT,
+    history       BLOB,                            -- what was learned of its changes, compact; for the crawler
+    kept          BLOB,                            -- what its next body is compared with; for the crawler
+    role          TEXT NOT NULL DEFAULT 'page' CHECK (role IN ('page', 'sitemap', 'feed')),
+    hub           INTEGER,                         -- the page that it was found on
+    born          INTEGER,                         -- when it appeared; NULL: when it was added
+    decay         REAL,                            -- importance falls by this share per second from then on; NULL: it stays
+    hint          INTEGER                          -- what is promised of its changes, as a number; for the crawler
+) STRICT;
+
+CREATE INDEX pages_by_host ON pages (host, id);
+
+-- Every look at every page. Rows are only ever added.
+CREATE TABLE observations (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    page     INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    time     INTEGER NOT NULL,
+    elapsed  INTEGER,                              -- since the look that the outcome is relative to; NULL: there is none
+    outcome  TEXT NOT NULL CHECK (outcome IN ('first', 'changed', 'unchanged', 'not modified', 'gone', 'redirected',
+                                              'disallowed', 'slow down', 'failed')),
+    counted  TEXT,                                 -- what counted as the change
+    status   INTEGER,
+    bytes    INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    digest   BLOB                                  -- of the body, where there was one
+) STRICT;
+CREATE INDEX observations_by_page ON observations (page, time);
+
+-- The files warc/NNNNNN.warc.gz. What lies beyond `length` was never committed.
+CREATE TABLE segments (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    length  INTEGER NOT NULL,
+    retired INTEGER                                -- since when nothing refers to it; its file is about to be removed
+) STRICT;
+
+-- Where bodies are. A revisit says that a page still had the body of an earlier version.
+CREATE TABLE versions (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    page     INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    time     INTEGER NOT NULL,
+    kind     TEXT NOT NULL CHECK (kind IN ('response', 'revisit')),
+    digest   BLOB NOT NULL,                        -- of the body
+    url      TEXT,                                 -- who answered, if it was not the page's own address
+    segment  INTEGER NOT NULL REFERENCES segments (id),
+    "offset" INTEGER NOT NULL,
+    length   INTEGER NOT NULL,                     -- compressed, with the request if that was kept
+    body     INTEGER REFERENCES versions (id) ON DELETE CASCADE, -- revisit: the version that has the body
+    CHECK ((kind = 'revisit') = (body IS NOT NULL))
+) STRICT;
+CREATE INDEX versions_by_page ON versions (page, time);
+CREATE INDEX versions_by_place ON versions (segment, "offset", length);
+CREATE INDEX versions_by_body ON versions (body) WHERE body IS NOT NULL;
+
+-- The change feed. Numbers grow, in the order in which changes were committed, and are never used twice.
+CREATE TABLE changes (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    page        INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    time        INTEGER NOT NULL,
+    old         BLOB,                              -- digest before; NULL: there was nothing
+    new         BLOB,                              -- digest after; NULL: the page is gone
+    observation INTEGER NOT NULL
+) STRICT;
+CREATE INDEX changes_by_page ON changes (page);
+CREATE INDEX changes_by_time ON changes (time);
+
+-- Hints that a page changed.
+CREATE TABLE signals (
+    id        INTEGER PRIMARY KEY,
+    page      INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    kind      TEXT NOT NULL,                       -- sitemap, feed, …
+    time      INTEGER NOT NULL,                    -- when it came
+    said      INTEGER,                             -- when the page is said to have changed
+    worth     REAL,                                -- by how much a fetch of the page was worth more then; NULL: not known
+    came_true INTEGER                              -- whether the next look saw a change; NULL: there was none yet
+) STRICT;
+CREATE INDEX signals_by_page ON signals (page, time);
+CREATE INDEX signals_open ON signals (page) WHERE came_true IS NULL;
+
+-- When each kind of announcement last said that a page changed: what is newer is a signal.
+CREATE TABLE announced (
+    page INTEGER NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    said INTEGER NOT NULL,
+    PRIMARY KEY (page, kind)
+) STRICT, WITHOUT ROWID;
+
+-- How far each kind of announcement can be believed, host by host.
+CREATE TABLE voices (
+    host      INTEGER NOT NULL REFERENCES hosts (id),
+    kind      TEXT NOT NULL,
+    intervals REAL NOT NULL,                       -- between two looks at pages that it speaks about
+    precision REAL NOT NULL,                       -- the share of its signals that is true
+    recall    REAL NOT NULL,                       -- the share of changes that it announces
+    heard     INTEGER NOT NULL,                    -- whether its signals count
+    learned   BLOB NOT NULL,                       -- for the crawler
+    PRIMARY KEY (host, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Pages, sitemaps and feeds that show what is new.
+CREATE TABLE hubs (
+    page    INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    visits  INTEGER NOT NULL,                      -- since it was known to be one
+    news    INTEGER NOT NULL,                      -- new links and signals that they showed
+    rate    REAL NOT NULL,                         -- news per second, as believed now
+    profit  REAL NOT NULL,                         -- what one of them is worth when it is new: seconds, times importance
+    decay   REAL NOT NULL,                         -- how fast that falls, per second
+    learned BLOB NOT NULL                          -- for the crawler
+) STRICT;
+
+-- Fetches under way.
+CREATE TABLE leases (
+    page  INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    "order" INTEGER NOT NULL,
+    until INTEGER NOT NULL
+) STRICT;
+
+-- What other fetchers were given, and have not answered. Numbers are never used twice.
+CREATE TABLE grants (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    until INTEGER NOT NULL,                        -- when it is given up
+    key   TEXT,                                    -- what the fetcher calls it
+    pages BLOB NOT NULL                            -- its pages, 8 bytes each, little end first; 0: answered, negative: its robots.txt
+) STRICT;
+
+-- How often people ask for pages.
+CREATE TABLE reads (
+    page  INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    count REAL NOT NULL,                           -- reads, each worth the less the older it is
+    time  INTEGER NOT NULL                         -- as of this moment
+) STRICT;
+
+-- How far each reader of the change feed has come.
+CREATE TABLE consumers (
+    name      TEXT PRIMARY KEY,
+    delivered INTEGER NOT NULL                     -- the last change it has got
+) STRICT, WITHOUT ROWID;
+
+-- What belongs to the whole crawl.
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;

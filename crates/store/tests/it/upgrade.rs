@@ -1,0 +1,131 @@
+//! Directories of older versions are brought up to date, and are then like new ones.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use refrain_core::time::Time;
+use refrain_store::{Batch, Digest, Options, Origin, Outcome, Reader, Seq, Store, StoreError};
+use rusqlite::Connection;
+
+use crate::support::*;
+
+const VERSION_1: &str = include_str!("data/version-1.sql");
+const VERSION_3: &str = include_str!("data/version-3.sql");
+
+/// A directory of an older version, as it was made then.
+fn older(schema: &str, version: u32, rows: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let connection = Connection::open(directory.path().join("refrain.db")).unwrap();
+    connection.execute_batch(schema).unwrap();
+    connection.execute_batch(rows).unwrap();
+    connection
+        .execute_batch(&format!(
+            "PRAGMA application_id = {}; PRAGMA user_version = {version}",
+            i32::from_be_bytes(*b"Rfrn")
+        ))
+        .unwrap();
+    directory
+}
+
+/// The columns of all tables, and what indexes there are.
+fn shape(directory: &Path) -> BTreeMap<String, Vec<String>> {
+    let connection = Connection::open(directory.join("refrain.db")).unwrap();
+    let mut names =
+        connection.prepare("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'index')").unwrap();
+    let names: Vec<(String, String)> =
+        names.query_map((), |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    let columns = |(name, kind): (String, String)| {
+        let sql = match &kind[..] {
+            "table" => {
+                format!(
+                    "SELECT format('%s %s %d %s %d', name, type, \"notnull\", dflt_value, pk) FROM pragma_table_info('{name}')"
+                )
+            }
+            _ => format!("SELECT format('%d %s', seqno, name) FROM pragma_index_info('{name}')"),
+        };
+        let mut info = connection.prepare(&sql).unwrap();
+        // The order of columns that were added later is another one.
+        let mut columns: Vec<String> =
+            info.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        columns.sort();
+        (name, columns)
+    };
+    names.into_iter().map(columns).collect()
+}
+
+fn assert_like_new(directory: &Path) {
+    let new = tempfile::tempdir().unwrap();
+    drop(Store::open(new.path(), Options::default()).unwrap());
+    assert_eq!(shape(directory), shape(new.path()));
+    assert_sound(directory);
+}
+
+#[test]
+fn the_first_version() {
+    let rows = "INSERT INTO hosts (name) VALUES ('http://a');
+         INSERT INTO pages (url, host, importance, added, found) VALUES ('http://a/', 1, 2.0, 5, 'seed');
+         INSERT INTO signals (page, kind, time) VALUES (1, 'x', 7);";
+    let directory = older(VERSION_1, 1, rows);
+    let refused = Reader::open(directory.path()).unwrap_err();
+    assert!(matches!(refused, StoreError::Older { .. }), "{refused}");
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    let page = store.read().page("http://a/").unwrap().unwrap();
+    assert_eq!((page.importance, page.origin), (2.0, Origin::default()));
+    assert_eq!(store.read().signals_of(page.id, 9).unwrap()[0].time, Time::from_nanos(7_000_000));
+    drop(store);
+    assert_like_new(directory.path());
+}
+
+#[test]
+fn looks_become_chains() {
+    // Two pages whose looks alternate, one of which another crawler had watched before; a third that was removed, and had the last look and change.
+    let rows = "INSERT INTO hosts (name) VALUES ('http://a');
+         INSERT INTO pages (url, host, importance, added, found, looked, fetched, digest, history)
+             VALUES ('http://a/1', 1, 1.0, 0, 'seed', 40, 40, x'02', x'00'), ('http://a/2', 1, 1.0, 0, 'seed', 30, 30, x'05', x'00'),
+                    ('http://a/3', 1, 1.0, 0, 'seed', NULL, NULL, NULL, NULL);
+         INSERT INTO observations (page, time, outcome, counted, bytes, duration)
+             VALUES (1, 10, 'first', NULL, 0, 0), (2, 20, 'first', NULL, 0, 0), (1, 40, 'changed', NULL, 0, 0),
+                    (2, 30, 'unchanged', NULL, 0, 0), (1, 5, 'unchanged', 'imported', 0, 0), (2, 30, 'unchanged', NULL, 0, 0);
+         INSERT INTO observations (id, page, time, outcome, bytes, duration) VALUES (99, 3, 50, 'first', 0, 0);
+         INSERT INTO changes (page, time, old, new, observation)
+             VALUES (1, 10, NULL, x'01', 1), (2, 20, NULL, x'05', 2), (1, 40, x'01', x'02', 3), (3, 50, NULL, x'09', 99);
+         DELETE FROM pages WHERE id = 3;";
+    // Digests are as long as they should be.
+    let wide = |text: String| {
+        (1..=9).fold(text, |text, byte| {
+            text.replace(&format!("x'0{byte}'"), &format!("x'{}'", format!("0{byte}").repeat(32)))
+        })
+    };
+    let directory = older(VERSION_3, 3, &format!("PRAGMA foreign_keys = on; {}", wide(rows.to_owned())));
+    let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    let pages = ["http://a/1", "http://a/2"].map(|url| store.read().page(url).unwrap().unwrap().id);
+    let numbers = |store: &Store, page: usize, most| -> Vec<i64> {
+        store.read().observations_of(pages[page], most).unwrap().iter().map(|look| look.id).collect()
+    };
+    assert_eq!((numbers(&store, 0, 9), numbers(&store, 1, 9)), (vec![3, 1, 5], vec![6, 4, 2]));
+    assert_eq!((numbers(&store, 0, 2), numbers(&store, 0, 0)), (vec![3, 1], vec![]));
+    assert_eq!(pages.map(|page| store.read().bodies_seen(page).unwrap()), [2, 1]);
+    // Numbers of what was removed are not used again.
+    commit_looks(&mut store, vec![look(pages[0], 60, Outcome::Changed, Some(Digest::of(b"new")))]);
+    assert_eq!(numbers(&store, 0, 9), [100, 3, 1, 5]);
+    let changes = store.read().changes_since(Seq(0), 9).unwrap();
+    assert_eq!(
+        changes.iter().map(|change| (change.seq.0, change.observation)).collect::<Vec<_>>(),
+        [(1, 1), (2, 2), (3, 3), (5, 100)]
+    );
+    // A page that is removed takes its looks and changes along, and nothing else.
+    store.commit(&Batch { removals: vec![pages[0]], ..Batch::default() }).unwrap();
+    let changes = store.read().changes_since(Seq(0), 9).unwrap();
+    assert_eq!(changes.iter().map(|change| change.seq.0).collect::<Vec<_>>(), [2]);
+    let mut left = Vec::new();
+    store
+        .read()
+        .observations(0, |look| {
+            left.push(look.id);
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(left, [2, 4, 6]);
+    drop(store);
+    assert_like_new(directory.path());
+}
