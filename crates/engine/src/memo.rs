@@ -4,7 +4,7 @@ use refrain_core::time::Time;
 use refrain_fetch::change::Kept;
 use refrain_fetch::client::Response;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Digest, PageRecord, Reader, Role, StoreError};
+use refrain_store::{Digest, PageHead, PageRecord, Reader, Role, StoreError};
 
 use crate::crawl::BELOW;
 
@@ -38,25 +38,38 @@ impl Memo {
             None => None,
         };
         let version = version.map(|version| (version.url, version.time));
-        Ok(Self::without_version(record).map(|memo| Self { version, ..memo }))
-    }
-
-    /// The same, for those who have no body to keep.
-    pub(crate) fn without_version(record: PageRecord) -> Option<Self> {
-        let url = PageUrl::parse(&record.url).ok()?;
-        Some(Self {
-            url,
+        // What cannot be read is compared anew.
+        let kept = record.kept.as_deref().and_then(|bytes| Kept::from_bytes(bytes).ok());
+        let head = PageHead {
+            url: record.url,
+            found: record.found,
+            role: record.origin.role,
+            fetched: record.fetched,
+            failures: record.failures,
+            digest: record.digest,
             etag: record.etag,
             last_modified: record.last_modified,
             redirect: record.redirect,
             title: record.title,
-            // What cannot be read is compared anew.
-            kept: record.kept.as_deref().and_then(|bytes| Kept::from_bytes(bytes).ok()),
-            digest: record.digest,
-            fetched: record.fetched,
-            failures: record.failures,
-            role: record.origin.role,
-            depth: BELOW.iter().position(|found| *found == record.found).map_or(0, |below| below + 1),
+        };
+        Ok(Self::of_head(head).map(|memo| Self { version, kept, ..memo }))
+    }
+
+    /// The same, for those who have no body to compare and keep.
+    pub(crate) fn of_head(head: PageHead) -> Option<Self> {
+        let url = PageUrl::parse(&head.url).ok()?;
+        Some(Self {
+            url,
+            etag: head.etag,
+            last_modified: head.last_modified,
+            redirect: head.redirect,
+            title: head.title,
+            kept: None,
+            digest: head.digest,
+            fetched: head.fetched,
+            failures: head.failures,
+            role: head.role,
+            depth: BELOW.iter().position(|found| *found == head.found).map_or(0, |below| below + 1),
             version: None,
         })
     }

@@ -4,6 +4,7 @@ use crate::facts::{
     Announcement, Edit, GrantFacts, HostUpdate, HubFacts, Lease, Look, NewPage, PageId, PastLooks,
     ReadsFacts, Seq, Signal, VersionId, Voice,
 };
+use crate::query::PageHead;
 
 /// Facts that are committed together: all of them, or none.
 ///
@@ -46,6 +47,8 @@ pub struct Batch {
     pub meta: Vec<(String, Vec<u8>)>,
     /// Pages to be forgotten, with all that is known of them.
     pub removals: Vec<PageId>,
+    /// Pages of which whoever commits wants to know what is known after all of this: whoever writes has them at hand.
+    pub asked: Vec<PageId>,
 }
 
 /// What became of a batch.
@@ -59,6 +62,8 @@ pub struct Committed {
     pub unknown: Vec<PageId>,
     /// The last change of the feed after this batch, if the batch made one.
     pub last_change: Option<Seq>,
+    /// For each page that was asked for what is known of it; `None`: it is not there.
+    pub heads: Vec<Option<PageHead>>,
 }
 
 /// A page that was to be added.

@@ -63,7 +63,7 @@ pub use facts::{
     Voice,
 };
 pub use query::{
-    Change, Filter, HostRow, HubRow, Observation, Order, PageRecord, PageRow, Seen, Status, Version,
+    Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status, Version,
 };
 pub use reader::Reader;
 pub use retention::{Retained, Retention};

@@ -152,7 +152,7 @@ impl Crawl {
         if let Some(open) = wanted.key.as_ref().and_then(|key| self.external.keys.get(key))
             && let Some(grant) = self.again_given(now, *open, wanted.knows_robots)
         {
-            self.journal.when_written(now, move |_| tell(reply, grant));
+            self.hand_over(now, grant, reply);
             return;
         }
         let until = now + wanted.wait;
@@ -167,7 +167,7 @@ impl Crawl {
             let page = self.scheduler.pages.scheduled(fetch.lease.page).filter(|_| !knows_robots);
             let host = page.and_then(|page| self.scheduler.frontier.host_of(page).ok());
             let rules = host.and_then(|host| self.rules_of(now, host));
-            fetches.push(Given { lease: fetch.lease, value: fetch.value, rules });
+            fetches.push(Given { lease: fetch.lease, value: fetch.value, rules, head: None });
         }
         Some(Grant { id, until: open.until, fetches })
     }
@@ -198,6 +198,7 @@ impl Crawl {
             let orders = self.orders_for(now, seeker.wanted.most)?;
             if !orders.is_empty() {
                 self.give(now, seeker, &orders);
+                self.flush(now);
             } else if seeker.until <= now {
                 tell(seeker.reply, Grant::default());
             } else {
@@ -229,15 +230,27 @@ impl Crawl {
             let is_robots = !wanted.knows_robots && rules.is_none();
             let lease = LeaseId { grant: id, place, page: *page, is_robots };
             let rules = rules.filter(|_| !wanted.knows_robots);
-            grant.fetches.push(Given { lease, value: order.value, rules });
+            grant.fetches.push(Given { lease, value: order.value, rules, head: None });
             fetches.push(Fetch { lease, held: Some(Held::Order(order.id)), value: order.value });
         }
         let open = Open { until, key: wanted.key, fetches, left: 0 };
         self.journal.grant(now, open.facts(id));
         self.external.add(id, open);
         self.summary.given += grant.fetches.len() as u64;
-        // If whoever asked is gone, the leases end by themselves.
-        self.journal.when_written(now, move |_| tell(reply, grant));
+        self.hand_over(now, grant, reply);
+    }
+
+    /// Gives a grant to whoever asked, once it is on the disk, with what is known of its pages. If they are gone, the leases end by themselves.
+    fn hand_over(&mut self, now: Time, mut grant: Grant, reply: oneshot::Sender<Grant>) {
+        let places = self.journal.ask(grant.fetches.iter().map(|given| given.lease.page));
+        self.journal.when_written(now, move |done| {
+            for (given, head) in
+                grant.fetches.iter_mut().zip(done.heads.get_mut(places).into_iter().flatten())
+            {
+                given.head = head.take();
+            }
+            tell(reply, grant);
+        });
     }
 
     /// What was not answered in time is somebody else's.

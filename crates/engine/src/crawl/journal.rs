@@ -57,10 +57,10 @@ pub(super) struct Journal {
 }
 
 /// Those who were told of the last batch. They will be back in a moment, and a commit for each would cost the disk, and them, more than to wait for
-/// the others; who is alone waits for nobody.
+/// half of the others: the other half comes while these are written. Who is alone waits for nobody.
 #[derive(Default)]
 struct Crowd {
-    size: usize,
+    half: usize,
     /// Whoever has not come by then is not waited for.
     until: Time,
 }
@@ -69,7 +69,7 @@ struct Crowd {
 const LONGEST_GATHERING: Span = Span::from_millis(5);
 
 /// Called with what became of a batch.
-pub(super) type Written = Box<dyn FnOnce(&Committed) + Send>;
+pub(super) type Written = Box<dyn FnOnce(&mut Committed) + Send>;
 
 impl Journal {
     pub(super) fn releasing(pages: Vec<PageId>, patience: Span) -> Self {
@@ -78,7 +78,7 @@ impl Journal {
     }
 
     /// What waits is written as soon as can be, and `written` is called then.
-    pub(super) fn when_written(&mut self, now: Time, written: impl FnOnce(&Committed) + Send + 'static) {
+    pub(super) fn when_written(&mut self, now: Time, written: impl FnOnce(&mut Committed) + Send + 'static) {
         self.waiting.push(Box::new(written));
         self.touch(now);
         self.hurry();
@@ -116,6 +116,13 @@ impl Journal {
     pub(super) fn grant(&mut self, now: Time, grant: GrantFacts) {
         self.next.grants.push(grant);
         self.touch(now);
+    }
+
+    /// Wants to know what is known of these pages; where that will be in what [`Committed`] says.
+    pub(super) fn ask(&mut self, pages: impl IntoIterator<Item = PageId>) -> std::ops::Range<usize> {
+        let first = self.next.asked.len();
+        self.next.asked.extend(pages);
+        first..self.next.asked.len()
     }
 
     pub(super) fn settle(&mut self, now: Time, grant: u64) {
@@ -226,7 +233,7 @@ impl Journal {
     pub(super) fn due(&self, now: Time) -> Time {
         match (self.since, &self.committing) {
             (Some(_), None) if self.next.looks.len() >= ENOUGH || self.is_full() => now,
-            (Some(_), None) if self.urgent && self.waiting.len() >= self.crowd.size => now,
+            (Some(_), None) if self.urgent && self.waiting.len() >= self.crowd.half => now,
             (Some(_), None) if self.urgent => self.crowd.until.max(now),
             (Some(since), None) => since + self.patience,
             _ => Time::MAX,
@@ -254,7 +261,7 @@ impl Journal {
     /// The batch under way is on the disk: its new pages.
     fn done(&mut self, now: Time) -> Vec<NewPage> {
         let until = now + now.since(self.sent).min(LONGEST_GATHERING);
-        self.crowd = Crowd { size: self.promised.len(), until };
+        self.crowd = Crowd { half: self.promised.len().div_ceil(2), until };
         let batch = self.batch;
         self.memos.retain(|_, (since, _)| *since >= batch);
         self.committing.take().unwrap_or_default()
@@ -273,7 +280,7 @@ impl Crawl {
     }
 
     /// A batch is on the disk: new pages can be crawled, changes be told.
-    pub(super) fn committed(&mut self, done: &Committed) -> Result<(), CrawlError> {
+    pub(super) fn committed(&mut self, mut done: Committed) -> Result<(), CrawlError> {
         let now = self.clock.now();
         let found = self.journal.done(now);
         for (page, added) in found.iter().zip(&done.pages) {
@@ -295,7 +302,7 @@ impl Crawl {
             self.tell(|| Told::Changes(last));
         }
         for written in std::mem::take(&mut self.journal.promised) {
-            written(done);
+            written(&mut done);
         }
         Ok(())
     }
@@ -384,7 +391,7 @@ mod tests {
             journal.look(now, look, memo);
             journal.when_written(now, |_| {});
         };
-        for _ in 0..2 {
+        for _ in 0..4 {
             ask(&mut journal, millis(0));
         }
         assert!(journal.take(millis(0)).is_some());
@@ -394,7 +401,7 @@ mod tests {
         assert_eq!(journal.due(millis(3)), millis(6), "as long as the commit took");
         assert!(journal.take(millis(4)).is_none());
         ask(&mut journal, millis(4));
-        assert!(journal.take(millis(4)).is_some(), "both are here");
+        assert!(journal.take(millis(4)).is_some(), "two of four are here");
         journal.done(millis(8));
         journal.promised.clear();
         ask(&mut journal, millis(20));

@@ -226,8 +226,9 @@ impl Crawl {
                 event = self.events.recv() => {
                     let Some(event) = event else { break };
                     self.happen(event)?;
-                    // Whatever else has happened meanwhile.
+                    // Whatever else has happened meanwhile; but the store does not wait for all of it.
                     while let Ok(event) = self.events.try_recv() {
+                        self.flush(self.clock.now());
                         self.happen(event)?;
                     }
                 }
@@ -383,7 +384,7 @@ impl Crawl {
             Event::Ruled { host, rules } => self.ruled(now, &host, &rules)?,
             Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
             Event::Asked(ask) => self.asked(now, *ask)?,
-            Event::Committed(done) => self.committed(&done?)?,
+            Event::Committed(done) => self.committed(done?)?,
         }
         Ok(())
     }

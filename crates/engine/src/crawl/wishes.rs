@@ -81,7 +81,7 @@ impl Crawl {
 
     /// Tells who is not there, once the rest is written.
     fn reply_unknown(&mut self, now: Time, pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>>) {
-        self.journal.when_written(now, move |done: &Committed| {
+        self.journal.when_written(now, move |done: &mut Committed| {
             tell(reply, pages.into_iter().filter(|page| done.unknown.contains(page)).collect());
         });
     }

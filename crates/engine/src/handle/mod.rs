@@ -315,17 +315,8 @@ impl Handle {
 
     /// What a fetcher needs to know to make the fetches of a grant. What robots.txt forbids is not among them, and is to be handed in for it,
     /// if there is any.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn resolve(
-        &self,
-        reader: &Reader,
-        grant: &Grant,
-    ) -> Result<(Vec<Work>, Option<Results>), StoreError> {
-        let (work, answered) = work::resolve(reader, grant, &self.lent, self.now())?;
-        let answered = if answered.is_empty() { None } else { Some(self.prepare(reader, answered)?) };
-        Ok((work, answered))
+    pub fn resolve(&self, grant: Grant) -> (Vec<Work>, Vec<Brought>) {
+        work::resolve(grant, &self.lent, self.now())
     }
 
     /// What another fetcher saw, read as our own answers are: whatever takes long about it. Then [`Handle::hand_in`].

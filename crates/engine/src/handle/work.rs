@@ -10,7 +10,7 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::client::{Headers, Response, Version};
 use refrain_fetch::robots::Robots;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Digest, PageId, Reader, Role};
+use refrain_store::{Digest, PageHead, PageId, Reader, Role};
 
 use super::Lent;
 use crate::memo::Memo;
@@ -59,6 +59,8 @@ pub struct Given {
     pub value: f64,
     /// What its host asks of crawlers, if the fetcher does not know by itself.
     pub(crate) rules: Option<Arc<HostRules>>,
+    /// What is known of the page; `None`: it is not there any more.
+    pub(crate) head: Option<PageHead>,
 }
 
 /// A fetch to make, as a fetcher needs it.
@@ -212,25 +214,14 @@ pub(crate) struct Looked {
 }
 
 /// What a fetcher needs to know to make the fetches of a grant; and what is answered for it, since no fetch is made: robots.txt forbids it.
-///
-/// # Errors
-/// If the store cannot be read.
-pub(crate) fn resolve(
-    reader: &Reader,
-    grant: &Grant,
-    lent: &Lent,
-    now: Time,
-) -> Result<(Vec<Work>, Vec<Brought>), refrain_store::StoreError> {
+pub(crate) fn resolve(grant: Grant, lent: &Lent, now: Time) -> (Vec<Work>, Vec<Brought>) {
     let (mut work, mut answered) = (Vec::with_capacity(grant.fetches.len()), Vec::new());
     let mut memos = HashMap::with_capacity(grant.fetches.len());
-    let pages: Result<Vec<_>, _> = reader.at_one_moment(|reader| {
-        grant.fetches.iter().map(|given| reader.page_head(given.lease.page)).collect()
-    });
-    for (given, page) in grant.fetches.iter().zip(pages?) {
+    for given in grant.fetches {
         let lease = given.lease;
         let mut answer =
             |saw| answered.push(Brought { lease, response: None, took: Span::ZERO, bytes: 0, saw });
-        let Some(memo) = page.and_then(Memo::without_version) else {
+        let Some(memo) = given.head.and_then(Memo::of_head) else {
             answer(Saw::GivenBack);
             continue;
         };
@@ -249,7 +240,7 @@ pub(crate) fn resolve(
         memos.insert(lease.place, memo);
     }
     lent.lend(grant.id, grant.until, memos, now);
-    Ok((work, answered))
+    (work, answered)
 }
 
 /// Reads what was brought.
@@ -313,7 +304,7 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
 /// What is known of a page; who has no body to compare needs little of it.
 fn memo(reader: &Reader, page: PageId, has_body: bool) -> Result<Option<Memo>, refrain_store::StoreError> {
     if !has_body {
-        return Ok(reader.page_head(page)?.and_then(Memo::without_version));
+        return Ok(reader.page_head(page)?.and_then(Memo::of_head));
     }
     match reader.page_by_id(page)? {
         Some(record) => Memo::of(record, reader),

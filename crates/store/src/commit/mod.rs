@@ -12,6 +12,7 @@ use rusqlite::Connection;
 
 use crate::batch::{Batch, Committed};
 use crate::error::StoreError;
+use crate::query::heads;
 use crate::segments::Spot;
 
 pub(crate) use bounds::check;
@@ -42,5 +43,6 @@ pub(crate) fn apply(
     others::delivered(connection, &batch.delivered)?;
     others::meta(connection, &batch.meta)?;
     pages::remove(connection, &batch.removals, &mut done)?;
+    done.heads = heads(connection, &batch.asked)?;
     Ok(Ok(done))
 }

@@ -2,6 +2,7 @@
 
 mod announced;
 mod feed;
+mod heads;
 mod hosts;
 mod observations;
 mod pages;
@@ -12,6 +13,8 @@ mod work;
 
 pub use announced::HubRow;
 pub use feed::Change;
+pub use heads::PageHead;
+pub(crate) use heads::heads;
 pub use hosts::HostRow;
 pub(crate) use observations::CHAIN;
 pub use observations::{Observation, Seen};

@@ -178,11 +178,6 @@ const RECORD: &str =
     "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, history,
                       role, hub, born, decay, hint, found, status, digest, etag, last_modified, redirect, title, kept";
 
-/// The same without what is only for the crawler, which may be much.
-const HEAD: &str =
-    "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, NULL,
-                    role, hub, born, decay, hint, found, status, digest, etag, last_modified, redirect, title, NULL";
-
 impl Reader {
     /// Every page, in the order of their numbers, for as long as `each` wants more.
     pub fn pages(&self, each: impl FnMut(PageRow<'_>) -> ControlFlow<()>) -> Result<(), StoreError> {
@@ -245,11 +240,6 @@ impl Reader {
     /// The page with this number.
     pub fn page_by_id(&self, id: PageId) -> Result<Option<PageRecord>, StoreError> {
         self.one(&format!("SELECT {RECORD} FROM pages WHERE id = ?1"), (id.0,), record)
-    }
-
-    /// The page with this number, without its learned history and what its next body is compared with.
-    pub fn page_head(&self, id: PageId) -> Result<Option<PageRecord>, StoreError> {
-        self.one(&format!("SELECT {HEAD} FROM pages WHERE id = ?1"), (id.0,), record)
     }
 
     /// The pages that pass a filter, for as long as `each` wants more.

@@ -87,10 +87,11 @@ pub(crate) async fn next(
         // Nobody is given work that nobody will take back.
         () = app.closed() => return Err(refrain_engine::Over.into()),
     };
-    let handle = app.handle.clone();
-    let (work, answered) = app.readers.look(|reader| handle.resolve(reader, &grant))?;
-    if let Some(answered) = answered {
+    let (id, until) = (grant.id, crate::data::written(grant.until));
+    let (work, answered) = app.handle.resolve(grant);
+    if !answered.is_empty() {
         // What robots.txt forbids is not given out, and need not be asked for again.
+        let answered = app.readers.look(|reader| app.handle.prepare(reader, answered))?;
         app.handle.hand_in(answered).await?;
     }
     let fetches = work.into_iter().map(|work| Fetch {
@@ -102,7 +103,7 @@ pub(crate) async fn next(
         last_modified: work.last_modified,
         value: work.value,
     });
-    Ok(Json(Grant { grant: grant.id, until: crate::data::written(grant.until), fetches: fetches.collect() }))
+    Ok(Json(Grant { grant: id, until, fetches: fetches.collect() }))
 }
 
 fn understood(app: &App, headers: &HeaderMap, wanted: &Wanted) -> Answer<WorkWanted> {

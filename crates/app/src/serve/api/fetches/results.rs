@@ -11,9 +11,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use refrain_core::time::Span;
-use refrain_engine::{Brought, MOST_AT_A_TIME, Receipt, Saw};
+use refrain_engine::{Brought, Handle, MOST_AT_A_TIME, Receipt, Saw};
 use refrain_fetch::url::PageUrl;
-use refrain_store::Digest;
+use refrain_store::{Digest, Reader};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,6 +22,8 @@ use super::super::body;
 use super::super::input::{AnySeconds, Form, NoQuery, at_most, form, json};
 use crate::serve::problem::{Answer, Problem};
 
+/// What has at most so many bytes is read at once: to hand it to another thread would take longer.
+const SHORT: usize = 64 << 10;
 /// So many lines of a head are taken.
 const MOST_HEADERS: usize = 200;
 
@@ -136,28 +138,10 @@ pub(crate) async fn results(State(app): State<App>, _: NoQuery, request: Request
     let bytes = body::whole(request.into_body(), app.max_body).await?;
     let handle = app.handle.clone();
     // To read what was brought is the work here: bodies are parsed and compared.
-    let (mut receipts, places, prepared) = app
-        .readers
-        .scan(move |reader| {
-            let Results { results } = json(&bytes)?;
-            at_most(results.len(), MOST_AT_A_TIME)?;
-            let mut receipts = Vec::with_capacity(results.len());
-            let (mut places, mut brought) = (Vec::new(), Vec::new());
-            for (place, one) in results.into_iter().enumerate() {
-                let lease = one.lease.clone().into_owned();
-                let (result, detail) = match understood(one) {
-                    Ok(one) => {
-                        places.push(place);
-                        brought.push(one);
-                        ("taken", None)
-                    }
-                    Err(why) => ("refused", Some(why)),
-                };
-                receipts.push(OneReceipt { lease, result, detail });
-            }
-            Ok::<_, Problem>((receipts, places, handle.prepare(reader, brought)?))
-        })
-        .await?;
+    let is_short = bytes.len() <= SHORT;
+    let read = move |reader: &Reader| read(&handle, reader, &bytes);
+    let (mut receipts, places, prepared) =
+        if is_short { app.readers.look(read)? } else { app.readers.scan(read).await? };
     if !places.is_empty() {
         let answers = app.handle.hand_in(prepared).await?;
         for (place, answer) in places.into_iter().zip(answers) {
@@ -172,6 +156,31 @@ pub(crate) async fn results(State(app): State<App>, _: NoQuery, request: Request
         }
     }
     Ok(Json(Receipts { results: receipts }))
+}
+
+/// What was brought, as the crawl takes it; where each stood; and the answers so far.
+fn read(
+    handle: &Handle,
+    reader: &Reader,
+    bytes: &[u8],
+) -> Answer<(Vec<OneReceipt>, Vec<usize>, refrain_engine::Results)> {
+    let Results { results } = json(bytes)?;
+    at_most(results.len(), MOST_AT_A_TIME)?;
+    let mut receipts = Vec::with_capacity(results.len());
+    let (mut places, mut brought) = (Vec::new(), Vec::new());
+    for (place, one) in results.into_iter().enumerate() {
+        let lease = one.lease.clone().into_owned();
+        let (result, detail) = match understood(one) {
+            Ok(one) => {
+                places.push(place);
+                brought.push(one);
+                ("taken", None)
+            }
+            Err(why) => ("refused", Some(why)),
+        };
+        receipts.push(OneReceipt { lease, result, detail });
+    }
+    Ok((receipts, places, handle.prepare(reader, brought)?))
 }
 
 /// What a fetcher says, as the crawl takes it. An error is a sentence.
