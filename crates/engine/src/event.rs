@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use refrain_core::time::{Span, Time};
-use refrain_store::Seq;
+use refrain_store::{NewPage, Seq};
 use tokio::sync::oneshot;
 
 use crate::handle::Ask;
@@ -59,6 +59,6 @@ pub(crate) enum Event {
     },
     /// Somebody asks something of the crawl.
     Asked(Box<Ask>),
-    /// A batch was committed, or was not.
-    Committed(Done),
+    /// A batch was committed, or was not; the new pages that were in it.
+    Committed(Done, Vec<NewPage>),
 }

@@ -76,7 +76,7 @@ impl Work {
                 Ok(batch) => {
                     let done = self.store.commit(&batch);
                     let failed = done.is_err();
-                    if self.events.send(Event::Committed(done)).is_err() || failed {
+                    if self.events.send(Event::Committed(done, batch.pages)).is_err() || failed {
                         return;
                     }
                 }
@@ -87,7 +87,7 @@ impl Work {
                         && let Err(why) = tidy.step(&mut self.store, now)
                     {
                         // If nobody listens any more, nobody minds.
-                        let _ = self.events.send(Event::Committed(Err(why)));
+                        let _ = self.events.send(Event::Committed(Err(why), Vec::new()));
                         return;
                     }
                 }

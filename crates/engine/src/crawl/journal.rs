@@ -33,8 +33,8 @@ pub(super) struct Journal {
     /// Since when something waits, and whether it cannot wait for others.
     since: Option<Time>,
     urgent: bool,
-    /// The new pages of the batch under way.
-    committing: Option<Vec<NewPage>>,
+    /// What follows when the batch under way is written.
+    committing: Option<Following>,
     /// Pages as visits left them, until the store knows; and in how many batches that is.
     memos: HashMap<PageId, (u64, Memo)>,
     batch: u64,
@@ -42,18 +42,22 @@ pub(super) struct Journal {
     leases: HashMap<PageId, Lease>,
     /// Facts wait for others at most so long: a commit costs about as much as ten looks.
     patience: Span,
-    /// Who wants to know when what waits is written, and when the batch under way is.
-    waiting: Vec<Written>,
-    promised: Vec<Written>,
+    /// What follows when what waits is written.
+    following: Following,
     /// When the batch under way was sent.
     sent: Time,
     crowd: Crowd,
-    /// The addresses of pages that are forgotten, in the same two.
+}
+
+/// What follows when a batch is written.
+#[derive(Default)]
+struct Following {
+    /// Who wants to know.
+    waiting: Vec<Written>,
+    /// The addresses of pages that are forgotten.
     forgotten: Vec<String>,
-    forgetting: Vec<String>,
-    /// Pages that are crawled again, in the same two.
+    /// Pages that are crawled again.
     returning: Vec<PageId>,
-    returned: Vec<PageId>,
 }
 
 /// Those who were told of the last batch. They will be back in a moment, and a commit for each would cost the disk, and them, more than to wait for
@@ -79,7 +83,7 @@ impl Journal {
 
     /// What waits is written as soon as can be, and `written` is called then.
     pub(super) fn when_written(&mut self, now: Time, written: impl FnOnce(&mut Committed) + Send + 'static) {
-        self.waiting.push(Box::new(written));
+        self.following.waiting.push(Box::new(written));
         self.touch(now);
         self.hurry();
     }
@@ -99,7 +103,7 @@ impl Journal {
     /// A page is forgotten; its address may be that of another page once that is written.
     pub(super) fn forget(&mut self, now: Time, page: PageId, url: String) {
         self.next.removals.push(page);
-        self.forgotten.push(url);
+        self.following.forgotten.push(url);
         self.touch(now);
     }
 
@@ -110,7 +114,7 @@ impl Journal {
 
     /// A page is crawled again, once what is decided about it is written.
     pub(super) fn take_up(&mut self, page: PageId) {
-        self.returning.push(page);
+        self.following.returning.push(page);
     }
 
     pub(super) fn grant(&mut self, now: Time, grant: GrantFacts) {
@@ -233,7 +237,7 @@ impl Journal {
     pub(super) fn due(&self, now: Time) -> Time {
         match (self.since, &self.committing) {
             (Some(_), None) if self.next.looks.len() >= ENOUGH || self.is_full() => now,
-            (Some(_), None) if self.urgent && self.waiting.len() >= self.crowd.half => now,
+            (Some(_), None) if self.urgent && self.following.waiting.len() >= self.crowd.half => now,
             (Some(_), None) if self.urgent => self.crowd.until.max(now),
             (Some(since), None) => since + self.patience,
             _ => Time::MAX,
@@ -249,22 +253,20 @@ impl Journal {
         self.batch += 1;
         self.sent = now;
         let mut batch = std::mem::take(&mut self.next);
-        self.committing = Some(batch.pages.clone());
-        self.promised = std::mem::take(&mut self.waiting);
-        self.forgetting = std::mem::take(&mut self.forgotten);
-        self.returned = std::mem::take(&mut self.returning);
+        self.committing = Some(std::mem::take(&mut self.following));
         batch.hosts = self.hosts.drain().map(|(_, host)| host).collect();
         batch.leases = self.leases.drain().map(|(_, lease)| lease).collect();
         Some(batch)
     }
 
-    /// The batch under way is on the disk: its new pages.
-    fn done(&mut self, now: Time) -> Vec<NewPage> {
+    /// The batch under way is on the disk: what follows.
+    fn done(&mut self, now: Time) -> Following {
+        let following = self.committing.take().unwrap_or_default();
         let until = now + now.since(self.sent).min(LONGEST_GATHERING);
-        self.crowd = Crowd { half: self.promised.len().div_ceil(2), until };
+        self.crowd = Crowd { half: following.waiting.len().div_ceil(2), until };
         let batch = self.batch;
         self.memos.retain(|_, (since, _)| *since >= batch);
-        self.committing.take().unwrap_or_default()
+        following
     }
 }
 
@@ -279,10 +281,12 @@ impl Crawl {
         }
     }
 
-    /// A batch is on the disk: new pages can be crawled, changes be told.
-    pub(super) fn committed(&mut self, mut done: Committed) -> Result<(), CrawlError> {
+    /// A batch is on the disk: new pages can be crawled, changes be told. `found` are its new pages.
+    pub(super) fn committed(&mut self, mut done: Committed, found: &[NewPage]) -> Result<(), CrawlError> {
         let now = self.clock.now();
-        let found = self.journal.done(now);
+        let following = self.journal.done(now);
+        // The store need not wait for what follows.
+        self.flush(now);
         for (page, added) in found.iter().zip(&done.pages) {
             if added.new {
                 self.summary.found += u64::from(page.origin.role == Role::Page);
@@ -292,16 +296,16 @@ impl Crawl {
                 self.scheduler.pages.index.number(page.url.as_str(), added.page);
             }
         }
-        for url in std::mem::take(&mut self.journal.forgetting) {
+        for url in following.forgotten {
             self.scheduler.pages.index.forget(&url);
         }
-        for page in std::mem::take(&mut self.journal.returned) {
+        for page in following.returning {
             self.scheduler.take_up_at(page, now);
         }
         if let Some(last) = done.last_change {
             self.tell(|| Told::Changes(last));
         }
-        for written in std::mem::take(&mut self.journal.promised) {
+        for written in following.waiting {
             written(&mut done);
         }
         Ok(())
@@ -396,18 +400,15 @@ mod tests {
         }
         assert!(journal.take(millis(0)).is_some());
         journal.done(millis(3));
-        journal.promised.clear();
         ask(&mut journal, millis(3));
         assert_eq!(journal.due(millis(3)), millis(6), "as long as the commit took");
         assert!(journal.take(millis(4)).is_none());
         ask(&mut journal, millis(4));
         assert!(journal.take(millis(4)).is_some(), "two of four are here");
         journal.done(millis(8));
-        journal.promised.clear();
         ask(&mut journal, millis(20));
         assert!(journal.take(millis(20)).is_some(), "nobody waits for those who stay away");
         journal.done(millis(21));
-        journal.promised.clear();
         ask(&mut journal, millis(21));
         assert!(journal.take(millis(21)).is_some(), "who was alone waits for nobody");
     }

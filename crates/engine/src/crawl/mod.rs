@@ -384,7 +384,7 @@ impl Crawl {
             Event::Ruled { host, rules } => self.ruled(now, &host, &rules)?,
             Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
             Event::Asked(ask) => self.asked(now, *ask)?,
-            Event::Committed(done) => self.committed(done?)?,
+            Event::Committed(done, found) => self.committed(done?, &found)?,
         }
         Ok(())
     }
@@ -428,7 +428,7 @@ impl Crawl {
                 break;
             }
             match self.events.recv().await {
-                Some(event @ (Event::Committed(_) | Event::Visited(_) | Event::Delivered { .. })) => {
+                Some(event @ (Event::Committed(..) | Event::Visited(_) | Event::Delivered { .. })) => {
                     self.happen(event)?;
                 }
                 Some(_) => {}
