@@ -1,9 +1,9 @@
--- Refrain's data directory, version 3. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 4. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (
     id             INTEGER PRIMARY KEY,
-    name           TEXT NOT NULL UNIQUE,           -- scheme, name and port: https://example.org:8443
+    name           TEXT NOT NULL UNIQUE,           -- scheme, name and port: https://example.org:8443, http://[::1]
     gap            INTEGER,                        -- least time between the starts of two requests; NULL: the default
     back_off_until INTEGER,                        -- not to be visited before
     failures       INTEGER NOT NULL DEFAULT 0,     -- in a row
