@@ -34,7 +34,6 @@ use tokio::sync::watch;
 
 use crate::CrawlError;
 use crate::clock::Clock;
-use crate::decision::Decision;
 use crate::door::Door;
 use crate::event::Event;
 use crate::handle::{Handle, Lent};
@@ -56,6 +55,7 @@ use journal::Journal;
 use knocks::Knocks;
 pub(crate) use outlets::BELOW;
 use pulse::Pulses;
+use decided::Keeper;
 use visits::Visits;
 
 /// A crawl, ready to run.
@@ -83,7 +83,7 @@ pub struct Crawl {
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
-    decisions: Option<UnboundedSender<Decision>>,
+    decisions: Option<Keeper>,
     summary: Summary,
     /// For those who look into the store.
     standing: Standing,
@@ -447,6 +447,7 @@ impl Crawl {
         self.summary.pages = (self.scheduler.frontier.len() + self.scheduler.waiting()) as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
         self.summary.hubs = self.scheduler.hubs.len() as u64;
+        self.end_decisions().await;
         self.summary.leased = self.external.under_way();
         self.summary.under_way = self.visits.len() + self.summary.leased;
         self.summary.price = self.scheduler.frontier.mean_price();
@@ -459,3 +460,4 @@ impl Crawl {
         }
     }
 }
+        self.summary.missed_decisions = self.missed_decisions();
