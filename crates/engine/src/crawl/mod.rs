@@ -2,8 +2,10 @@
 //!
 //! - `answers`: what comes of visits, to the frontier and to the store
 //! - `knocks`: requests beside those that were ordered, one after the other
-//! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them
-//! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers
+//! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them;
+//!   `redirected`: where other fetchers were led
+//! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers; `left`: where they
+//!   still are though the page is forgotten
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `decided`: decisions, for those who keep them
 //! - `visits`: what is under way; `pulse`: how it is all doing
@@ -18,6 +20,7 @@ mod knocks;
 mod outlets;
 mod pulse;
 mod shown;
+mod redirected;
 mod visits;
 mod wishes;
 
