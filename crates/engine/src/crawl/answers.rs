@@ -87,9 +87,9 @@ impl Crawl {
         if !meaning.outcome.is_fresh() {
             visited.memo.failures += 1;
         }
-        let stored = visited.stored;
+        let (stored, order) = (visited.stored, visited.order);
         self.record(now, visited, meaning);
-        self.was_hurried(now, stored)
+        self.was_hurried(now, stored, order)
     }
 
     /// Tells the frontier.

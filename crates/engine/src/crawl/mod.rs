@@ -17,17 +17,18 @@ mod decided;
 mod external;
 mod journal;
 mod knocks;
+mod left;
 mod outlets;
 mod pulse;
-mod shown;
 mod redirected;
+mod shown;
 mod visits;
 mod wishes;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use refrain_core::frontier::Order;
+use refrain_core::frontier::{Order, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::Client;
 use refrain_fetch::url::PageUrl;
@@ -44,6 +45,7 @@ use crate::hours::Keeping;
 use crate::ledger::Ledger;
 use crate::links::Forms;
 use crate::memo::Memo;
+use crate::once::Ring;
 use crate::reads::Reads;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
@@ -53,12 +55,12 @@ use crate::standing::Standing;
 use crate::told::{Summary, Told};
 use crate::visit::{Job, Kit, visit};
 pub(crate) use answers::{LONGEST_GONE, retry_after, retry_gone};
+use decided::Keeper;
 use external::External;
 use journal::Journal;
 use knocks::Knocks;
 pub(crate) use outlets::BELOW;
 use pulse::Pulses;
-use decided::Keeper;
 use visits::Visits;
 
 /// A crawl, ready to run.
@@ -96,9 +98,11 @@ pub struct Crawl {
     external: External,
     /// Pages that were paused since the start: visits to them may be under way.
     paused: HashSet<refrain_store::PageId>,
-    /// Pages that somebody wants at once.
-    hurried: HashSet<refrain_store::PageId>,
+    /// Pages that somebody wants at once, each with the order that was made for that, once it is made.
+    hurried: HashMap<refrain_store::PageId, Option<OrderId>>,
     reads: Reads,
+    /// Requests that count once.
+    once: Ring,
 }
 
 /// Who is told to stop waits this long for visits under way.
@@ -124,6 +128,7 @@ impl Crawl {
         spending::resume(store.read(), &settings, &mut scheduler, clock.now())?;
         let external = External::restore(store.read(), &mut scheduler, clock.now())?;
         let reads = Reads::recall(store.read(), settings.reads_memory)?;
+        let once = Ring::recall(store.read(), clock.now())?;
         let client = Client::new(settings.client.clone())?;
         let before = Standing::read(store.read())?.map(|before| before.follow).unwrap_or_default();
         let standing = Standing::begin(store.read(), &settings)?;
@@ -169,8 +174,9 @@ impl Crawl {
             follows_anew,
             external,
             paused: HashSet::new(),
-            hurried: HashSet::new(),
+            hurried: HashMap::new(),
             reads,
+            once,
         })
     }
 
@@ -292,6 +298,9 @@ impl Crawl {
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
             self.summary.requests += 1;
             self.ordered(now, &order, stored);
+            if let Some(wanted) = self.hurried.get_mut(&stored) {
+                *wanted = Some(order.id);
+            }
             if !self.scheduler.frontier.is_new(order.page)? {
                 self.standing.paid(order.value);
             }
@@ -332,7 +341,7 @@ impl Crawl {
 
     fn start(
         &mut self,
-        order: Option<refrain_core::frontier::OrderId>,
+        order: Option<OrderId>,
         page: refrain_core::frontier::PageId,
         stored: refrain_store::PageId,
     ) -> Result<(), CrawlError> {
@@ -438,6 +447,7 @@ impl Crawl {
             }
         }
         self.count();
+        self.end_decisions().await;
         let Self { reader, recorder, summary, .. } = self;
         // Who writes leaves last: then SQLite's log is emptied into the database.
         drop(reader);
@@ -450,10 +460,10 @@ impl Crawl {
         self.summary.pages = (self.scheduler.frontier.len() + self.scheduler.waiting()) as u64;
         self.summary.hosts = self.scheduler.hosts.len() as u64;
         self.summary.hubs = self.scheduler.hubs.len() as u64;
-        self.end_decisions().await;
         self.summary.leased = self.external.under_way();
         self.summary.under_way = self.visits.len() + self.summary.leased;
         self.summary.price = self.scheduler.frontier.mean_price();
+        self.summary.missed_decisions = self.missed_decisions();
     }
 
     fn tell(&self, what: impl FnOnce() -> Told) {
@@ -463,4 +473,3 @@ impl Crawl {
         }
     }
 }
-        self.summary.missed_decisions = self.missed_decisions();

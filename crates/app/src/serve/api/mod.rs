@@ -13,6 +13,7 @@ mod forecast;
 mod health;
 mod hosts;
 pub(crate) mod input;
+mod key;
 mod pages;
 mod reads;
 mod requests;
