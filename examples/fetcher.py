@@ -4,13 +4,15 @@
     refrain serve --no-fetch --rate 20/s &
     python3 examples/fetcher.py --agent MyCrawler --contact me@example.net
 
-It takes work in batches, asks hosts only for what has changed, brings results back in batches, waits longer and longer when
-nobody answers, and gives back what it has not fetched when it is stopped (Ctrl-C, or SIGTERM). Python's standard library is all it needs.
+It takes work in batches, asks hosts only for what has changed, follows nobody elsewhere (a redirect is a result like others), brings
+results back in batches, waits longer and longer when nobody answers, and gives back what it has not fetched when it is stopped (Ctrl-C, or SIGTERM). Python's standard library is all it needs.
 """
 
 import argparse
 import base64
 import calendar
+import http.client
+import ipaddress
 import json
 import os
 import queue
@@ -20,6 +22,7 @@ import socket
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -69,8 +72,47 @@ class Door:
                 return None
 
 
-class Redirects(urllib.request.HTTPRedirectHandler):
-    max_redirections = 5
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Leave was given for one address. Where it leads is told to the server, which gives that out when its host may be asked."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+class Public:
+    """Connections to public addresses only, whatever names say: nobody out there sends us to machines in here."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self._create_connection = self.to_public
+
+    @staticmethod
+    def to_public(address, *args, **more):
+        peer = socket.create_connection(address, *args, **more)
+        found = ipaddress.ip_address(peer.getpeername()[0])
+        found = getattr(found, "ipv4_mapped", None) or found
+        if not found.is_global or found.is_multicast:
+            peer.close()
+            raise OSError(f"{found} is not a public address; --allow-private goes there")
+        return peer
+
+
+class PublicHTTP(Public, http.client.HTTPConnection):
+    pass
+
+
+class PublicHTTPS(Public, http.client.HTTPSConnection):
+    pass
+
+
+class OpensHTTP(urllib.request.HTTPHandler):
+    def http_open(self, request):
+        return self.do_open(PublicHTTP, request)
+
+
+class OpensHTTPS(urllib.request.HTTPSHandler):
+    def https_open(self, request):
+        return self.do_open(PublicHTTPS, request)
 
 
 class Fetcher:
@@ -81,7 +123,8 @@ class Fetcher:
         self.work = queue.Queue(maxsize=2 * args.threads)
         self.done = queue.Queue()
         agent = f"{args.agent} (+{args.contact})" if args.contact else args.agent
-        self.opener = urllib.request.build_opener(Redirects)
+        public = [] if args.allow_private else [OpensHTTP, OpensHTTPS]
+        self.opener = urllib.request.build_opener(NoRedirects, *public)
         self.opener.addheaders = [("User-Agent", agent), ("Accept-Encoding", "identity")]
 
     def fetch(self, order):
@@ -94,16 +137,13 @@ class Fetcher:
             request.add_header("If-Modified-Since", order["last_modified"])
         begun = time.monotonic()
         try:
-            try:
-                answer = self.opener.open(request, timeout=self.args.timeout)
-            except urllib.error.HTTPError as error:
-                answer = error  # 304, 404 and the like are answers, too
+            answer = self.open(request)
+            if order["kind"] == "robots":
+                answer = self.led_to_rules(order["url"], answer)
             with answer:
                 result["response_seconds"] = time.monotonic() - begun
                 result["status"] = answer.status
                 result["headers"] = {name: value for name, value in answer.headers.items() if name.lower() != "set-cookie"}
-                if answer.url and answer.url != order["url"]:
-                    result["url"] = answer.url
                 if answer.status == 200:
                     body = answer.read(LARGEST + 1)
                     if len(body) > LARGEST:
@@ -114,6 +154,25 @@ class Fetcher:
             result = {"lease": order["lease"], "error": f"{type(error).__name__}: {error}"[:300]}
         result["duration_seconds"] = time.monotonic() - begun
         return result
+
+    def open(self, request):
+        try:
+            return self.opener.open(request, timeout=self.args.timeout)
+        except urllib.error.HTTPError as error:
+            return error  # 304, 404 and the like are answers, too
+
+    def led_to_rules(self, url, answer):
+        """A robots.txt that is elsewhere on the same machine. Anywhere else it counts as having none, as the server sees it."""
+        for _ in range(5):
+            target = urllib.parse.urljoin(url, answer.headers.get("Location") or "")
+            here, there = urllib.parse.urlsplit(url), urllib.parse.urlsplit(target)
+            is_near = there.hostname == here.hostname and there.scheme in ("http", "https") and target != url
+            if answer.status not in (301, 302, 303, 307, 308) or not is_near:
+                break
+            answer.close()
+            time.sleep(1)
+            url, answer = target, self.open(urllib.request.Request(target))
+        return answer
 
     def worker(self):
         while True:
@@ -190,6 +249,7 @@ def main():
     parser.add_argument("--threads", type=int, default=16, help="fetches at the same time")
     parser.add_argument("--timeout", type=float, default=30, help="seconds that a host has to answer")
     parser.add_argument("--lease", type=float, default=120, help="seconds for which work is ours")
+    parser.add_argument("--allow-private", action="store_true", help="fetch from addresses that are not public, too (and through proxies there)")
     args = parser.parse_args()
     if args.lease < 2 * args.timeout:
         parser.error("--lease: expected at least twice --timeout, or hosts would be asked by two at a time")

@@ -86,18 +86,19 @@ class Server:
         self.folder, self.args = pathlib.Path(folder), list(args)
         self.data = self.folder / "data"
         self.port, self.process, self.scheme, self.context = 0, None, "http", None
+        self.listen, self.address, self.within = "127.0.0.1", "127.0.0.1", []
         self.token = None
         lines = [f"{key} = {value}" for key, value in {**USUAL, **settings}.items()]
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "refrain.toml").write_text("\n".join([*lines, toml, "[serve]", serve, ""]))
 
     def start(self, *more):
-        listen = f"127.0.0.1:{self.port}"
-        command = [binary(), "serve", "--listen", listen, *self.args, *more]
+        listen = f"{self.listen}:{self.port}"
+        command = [*self.within, binary(), "serve", "--listen", listen, *self.args, *more]
         self.log = open(self.folder / "log.txt", "ab")
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=self.log)
         line = self.process.stdout.readline().decode()
-        found = re.match(r"Listening on (https?)://127\.0\.0\.1:(\d+)", line)
+        found = re.match(r"Listening on (https?)://\S+:(\d+)$", line.strip())
         assert found, (line, self.said())
         self.scheme, self.port = found[1], int(found[2])
         wait_until("it is ready", lambda: self.get("/ready").status == 200)
@@ -140,8 +141,8 @@ class Server:
 
     def connect(self, timeout=PATIENCE):
         if self.scheme == "https":
-            return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=self.context)
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+            return http.client.HTTPSConnection(self.address, self.port, timeout=timeout, context=self.context)
+        return http.client.HTTPConnection(self.address, self.port, timeout=timeout)
 
     def ask(self, method, path, body=None, headers=None, timeout=PATIENCE):
         headers = dict(headers or {})
@@ -327,7 +328,7 @@ class Hub:
 
     def verify(self, question, **other):
         """Whether it was meant: the answer to the challenge."""
-        fields = {"mode": "subscribe", "topic": question["topic"], "challenge": "echo me", "lease_seconds": self.lease}
+        fields = {"mode": question["mode"], "topic": question["topic"], "challenge": "echo me", "lease_seconds": self.lease}
         query = urllib.parse.urlencode({f"hub.{name}": value for name, value in {**fields, **other}.items()})
         answer = fetch("GET", f"{question['callback']}?{query}")
         self.verified.append(answer)

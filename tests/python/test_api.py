@@ -1,7 +1,10 @@
 """Every door of the API, as a program uses it."""
 
+import contextlib
 import datetime
 import json
+import socket
+import sqlite3
 import threading
 import urllib.parse
 
@@ -324,6 +327,65 @@ def test_forecasts(scheduler):
     assert abs(cast["wanted"]["freshness"] - 0.5) < 1e-6
     for wrong in ["rate_per_second=0", "rate_per_second=nan", "rate_per_second=inf", "freshness=1", "freshness=-1", "x=1", "freshness="]:
         scheduler.get(f"/v1/forecast?{wrong}").problem(400)
+
+
+def reads_of(server):
+    """How often each page was asked for, as it is on the disk."""
+    with contextlib.closing(sqlite3.connect(f"file:{server.data}/refrain.db?mode=ro", uri=True)) as database:
+        return dict(database.execute("SELECT url, count FROM reads JOIN pages ON pages.id = page"))
+
+
+def test_what_is_told_twice_under_one_key_counts_once(scheduler):
+    page, other = "http://a.example/", "http://b.example/"
+    scheduler.add(page, other)
+
+    def tell(body, key, kind="application/json"):
+        return scheduler.post("/v1/requests", body, headers={"Idempotency-Key": key, "Content-Type": kind})
+
+    first, said = [{"url": page, "count": 3}], {"counted": 1, "unknown": 0, "refused": 0}
+    assert tell(json.dumps(first), "one").ok() == said and tell(json.dumps(first), "one").ok() == said
+    lines = "".join(f'{{"url":"{other}"}}\n' for _ in range(25_000)) + "x\n"
+    many = {"counted": 25_000, "unknown": 0, "refused": 1}
+    assert tell(lines, "many", "application/x-ndjson").ok() == many
+    # Whoever is cut off in the middle sends all of it again: what was counted is known, part by part.
+    with socket.create_connection(("127.0.0.1", scheduler.port)) as peer:
+        head = f"POST /v1/requests HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: cut\r\nContent-Type: application/x-ndjson\r\nContent-Length: {len(lines)}\r\n\r\n"
+        peer.sendall((head + lines[: len(lines) // 2]).encode())
+        wait_until("a part of it is counted", lambda: reads_of(scheduler).get(other, 0) > 30_000)
+    assert reads_of(scheduler)[other] < 36_000
+    assert tell(lines, "cut", "application/x-ndjson").ok() == many
+    tell(json.dumps([{"url": page}]), "one").problem(422, "key-reused")
+    scheduler.kill()
+    assert reads_of(scheduler)[page] == 3, "what was answered is on the disk"
+    scheduler.start()
+    assert tell(json.dumps(first), "one").ok() == said
+    assert tell(lines, "many", "application/x-ndjson").ok() == many
+    assert tell(json.dumps(first), "two").ok() == said
+    for key in ["", "x" * 129, "a b"]:
+        tell(json.dumps(first), key).problem(400)
+    scheduler.stop()
+    counts = reads_of(scheduler)
+    assert abs(counts[page] - 6) < 0.01 and abs(counts[other] - 50_000) < 1, counts
+
+
+def test_signals_under_one_key_are_heard_once(scheduler):
+    page = "http://a.example/"
+    scheduler.add(page)
+    number = scheduler.number(page)
+    given = scheduler.post("/v1/fetches/next", {"knows_robots": True, "wait_seconds": 10}).ok()["fetches"][0]
+    scheduler.post("/v1/fetches/results", {"results": [{"lease": given["lease"], "status": 200, "changed": True}]}).ok()
+
+    def say(key):
+        headers = {"Idempotency-Key": key}
+        return scheduler.post("/v1/signals", {"signals": [{"url": page}, {"url": "http://b.example/", "add": True}]}, headers=headers).ok()["results"]
+
+    assert say("one") == [{"result": "news"}, {"result": "added"}]
+    assert say("one") == [{"result": "known"}, {"result": "known"}]
+    scheduler.kill()
+    scheduler.start()
+    assert say("one") == [{"result": "known"}, {"result": "known"}]
+    assert len(scheduler.get(f"/v1/pages/{number}/history").ok()["signals"]) == 1
+    assert say("two") == [{"result": "news"}, {"result": "known"}]
 
 
 def test_requests_make_pages_matter(server, site):

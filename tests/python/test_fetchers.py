@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.parse
 
 import pytest
 from support import FETCHER, PATIENCE, wait_until
@@ -14,10 +15,10 @@ GAP = 0.15
 class Fetcher:
     """A process of examples/fetcher.py."""
 
-    def __init__(self, server, lease=20):
+    def __init__(self, server, lease=20, *more):
         self.log = open(server.folder / f"fetcher-{time.monotonic_ns()}.txt", "w+")
-        command = [sys.executable, str(FETCHER), "--server", server.url, "--agent", "Tester", "--contact", "me@example.net",
-                   "--threads", "8", "--timeout", str(min(5, lease / 2)), "--lease", str(lease)]
+        command = [sys.executable, "-X", "faulthandler", str(FETCHER), "--server", server.url, "--agent", "Tester", "--contact", "me@example.net",
+                   "--threads", "8", "--timeout", str(min(5, lease / 2)), "--lease", str(lease), *(more or ["--allow-private"])]
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
 
     def said(self):
@@ -26,7 +27,13 @@ class Fetcher:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE) == 0, self.said()
+        try:
+            assert self.process.wait(PATIENCE) == 0, self.said()
+        except subprocess.TimeoutExpired:
+            # Where it hangs.
+            self.process.send_signal(signal.SIGABRT)
+            self.process.wait(PATIENCE)
+            raise AssertionError(f"it does not end: {self.said()}") from None
         assert "Traceback" not in self.said(), self.said()
 
     def kill(self):
@@ -144,6 +151,52 @@ def test_who_dies_with_leases_is_replaced(servers, sites, fetchers):
     assert time.monotonic() - begun > 1, "a lease lasts"
 
 
+def test_a_fetcher_goes_nowhere_uninvited(servers, sites, fetchers):
+    server = servers("--no-fetch", gap=f'"{GAP}s"', rate='"1000/s"').start()
+    here, there = sites("", delay=0.02), sites("User-agent: *\nDisallow: /private\n")
+    here.pages["/robots.txt"] = (301, {"Location": "/rules.txt"}, "")
+    here.pages["/rules.txt"] = (200, {"Content-Type": "text/plain"}, "User-agent: *\nDisallow: /secret\n")
+    here.html("/secret", "<p>secret")
+    for number in range(3):
+        here.pages[f"/{number}"] = (302, {"Location": there.url(f"/{number}")}, "moved")
+        there.html(f"/{number}", f"<p>{number}")
+    here.pages["/to-private"] = (302, {"Location": there.url("/private/x")}, "")
+    there.html("/private/x", "<p>private")
+    here.pages["/nowhere"] = (302, {}, "")
+    here.pages["/round"] = (302, {"Location": "/round"}, "")
+    server.add(*(here.url(path) for path in ("/0", "/1", "/2", "/to-private", "/nowhere", "/round", "/secret")))
+    fetcher = fetchers(server)
+    for number in range(3):
+        wait_until("where it leads is known", lambda: server.get("/v1/page", {"url": there.url(f"/{number}")}).status == 200)
+        page = server.fetched(there.url(f"/{number}"))
+        assert page["found"] == "redirect"
+        assert server.get(f"/v1/pages/{page['id']}/copy").body == f"<p>{number}".encode()
+        page = server.page(here.url(f"/{number}"))
+        assert (page["status"], page["redirect"], page["fetched"], page["failures"]) == (302, there.url(f"/{number}"), None, 0), page
+        assert server.get(f"/v1/pages/{page['id']}/history").ok()["looks"][0]["outcome"] == "redirected"
+    wait_until("it is forbidden", lambda: server.page(there.url("/private/x"))["state"] == "disallowed")
+    for path in ("/nowhere", "/round"):
+        wait_until("it fails", lambda: server.page(here.url(path))["failures"])
+    wait_until("its rules were found", lambda: server.page(here.url("/secret"))["state"] == "disallowed")
+    fetcher.stop()
+    log = there.assert_polite(GAP)
+    assert log[0][2] == "/robots.txt" and not [entry for entry in log if entry[2].startswith("/private")], log
+    # Each is asked once: a page that leads elsewhere is not asked again soon.
+    assert all(len(here.asked(f"/{number}")) == 1 for number in range(3))
+    server.stop()
+    server.check()
+
+
+def test_a_fetcher_stays_away_from_private_addresses(servers, site, fetchers):
+    server = servers("--no-fetch").start()
+    server.add(site.url("/"))
+    fetcher = fetchers(server, 20, "--threads", "1")
+    host = "/v1/hosts/" + urllib.parse.quote(site.host, safe="")
+    wait_until("it was tried", lambda: server.get(host).ok()["back_off_until"])
+    assert site.begun == [], "nobody was asked, not even for robots.txt"
+    fetcher.stop()
+
+
 def take(server, **more):
     return server.post("/v1/fetches/next", {"knows_robots": True, **more}).ok()
 
@@ -208,6 +261,27 @@ def test_results_of_all_kinds(scheduler):
     assert "http://h5.example/" in again and "http://h6.example/" not in again
 
 
+def test_redirects_lead_on_but_not_for_ever(servers):
+    scheduler = servers("--no-fetch", allow_private="false").start()
+    scheduler.add({"url": "http://a.example/0", "importance": 7, "max_age_seconds": 3600}, "http://b.example/", "http://c.example/", "http://d.example/")
+    wrong = {"http://b.example/": "http://127.0.0.1/admin", "http://c.example/": "http://[::1]:80/", "http://d.example/": "http://localhost/"}
+    for number in range(20):
+        for fetch in take(scheduler, wait_seconds=1)["fetches"]:
+            url = fetch["url"]
+            target = wrong.get(url) or f"/{int(url.rsplit('/', 1)[1]) + 1}"
+            assert bring(scheduler, {"lease": fetch["lease"], "status": 301, "headers": {"Location": target}}) == ["taken"]
+        if scheduler.get("/v1/page", {"url": "http://a.example/5"}).status == 200 and number > 8:
+            break
+    page = scheduler.page("http://a.example/3")
+    assert (page["importance"], page["max_age_seconds"], page["found"]) == (7, 3600, "redirect"), page
+    pages = [page["url"] for page in scheduler.get("/v1/pages", {"limit": 100}).ok()["pages"]]
+    most = max(int(url.rsplit("/", 1)[1]) for url in pages if "a.example" in url)
+    assert most == 5 and len(pages) == most + 4, pages
+    for url in wrong:
+        page = scheduler.page(url)
+        assert page["redirect"] is None and page["failures"] == 1, page
+
+
 def test_a_host_is_one_fetchers_at_a_time(scheduler):
     scheduler.add(*(f"http://a.example/{number}" for number in range(5)), *(f"http://b.example/{number}" for number in range(5)))
     first = take(scheduler, wait_seconds=10)
@@ -236,6 +310,19 @@ def test_a_host_stays_taken_when_its_page_is_paused_and_the_server_killed(schedu
     scheduler.kill()
     scheduler.start()
     assert take(scheduler, wait_seconds=1)["fetches"] == [], "somebody may still be asking it"
+
+
+def test_a_host_stays_taken_when_its_page_is_forgotten_and_the_server_killed(scheduler):
+    scheduler.add("http://a.example/1", "http://a.example/2")
+    given = take(scheduler, wait_seconds=10)["fetches"]
+    assert scheduler.delete(f"/v1/pages/{given[0]['page']}").status == 204
+    for _ in range(2):
+        scheduler.kill()
+        scheduler.start()
+        assert take(scheduler)["fetches"] == [], "somebody may still be asking it"
+    assert bring(scheduler, {"lease": given[0]["lease"], "status": 200, "changed": True}) == ["taken"]
+    other = take(scheduler, wait_seconds=10)["fetches"]
+    assert [fetch["url"].split("/")[2] for fetch in other] == ["a.example"], "it is free when that is over"
 
 
 def test_robots_txt_is_asked_for_and_obeyed(scheduler):

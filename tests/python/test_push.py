@@ -1,5 +1,7 @@
 """What others push: hubs, sites that speak by IndexNow, and what happens to it when the server is killed. tests/push.rs has the rest."""
 
+import contextlib
+import sqlite3
 import threading
 import time
 
@@ -207,3 +209,31 @@ def test_pings_are_heard_of_what_is_known(server, site):
     assert server.get("/ping", {"sitemap": "http://stranger.example/sitemap.xml"}).status == 404
     assert server.get("/ping?sitemap=nothing").status in (400, 404, 422)
     assert server.get("/ping").status == 400
+
+
+def kept(server, question):
+    """What is kept of a subscription, on the disk."""
+    name = "websub." + question["callback"].rsplit("/", 1)[1]
+    with contextlib.closing(sqlite3.connect(f"file:{server.data}/refrain.db?mode=ro", uri=True)) as database:
+        return database.execute("SELECT value FROM meta WHERE key = ?", (name,)).fetchall()
+
+
+def test_hubs_are_told_of_the_end(servers, site, hubs):
+    hub = hubs()
+    with_feed(site, hub.url)
+    server = open_to_the_world(servers)
+    question = subscribed(server, hub, site)
+    assert kept(server, question)
+    # Nobody finds the feed again.
+    site.html("/", "<p>home")
+    for path in ("/", "/feed"):
+        assert server.delete(f"/v1/pages/{server.number(site.url(path))}").status == 204
+    # Whatever is distributed of it reminds us of that at once.
+    hub.distribute(question, feed(site, hub.url, site.url("/news")))
+    ends = lambda: [asked for asked in hub.asked if asked["mode"] == "unsubscribe"]
+    wait_until("the hub is asked to end it, and comes", lambda: ends() and len(hub.verified) >= 2)
+    assert ends()[0]["callback"] == question["callback"] and ends()[0]["topic"] == question["topic"] and "secret" not in ends()[0]
+    assert (hub.verified[-1].status, hub.verified[-1].body) == (200, b"echo me")
+    assert hub.distribute(question, feed(site, hub.url, site.url("/more"))).status == 410
+    assert kept(server, question) == [], "nothing is left of it"
+    assert hub.verify(ends()[0]).status == 404

@@ -1,10 +1,12 @@
 """Who may come in."""
 
 import json
+import signal
+import ssl
 import subprocess
 
 import pytest
-from support import trusting, wait_until
+from support import PATIENCE, trusting, wait_until
 
 
 def create(server, *args):
@@ -87,13 +89,54 @@ def test_browsers_are_not_lured(scheduler, lines):
     assert scheduler.get("/v1/pages").ok()["pages"] == []
 
 
+def certify(folder, name="refrain"):
+    """A certificate of our own, and its key."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem", "-out",
+                    "cert.pem", "-days", "2", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"],
+                   cwd=folder, check=True, capture_output=True)
+    return (folder / "cert.pem").read_text()
+
+
+def shown(server):
+    """The certificate that it shows."""
+    return ssl.get_server_certificate(("127.0.0.1", server.port), timeout=PATIENCE)
+
+
+def test_a_new_certificate_is_shown_and_a_broken_one_is_not(servers):
+    server = servers("--no-fetch", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+    first = certify(server.folder)
+    server.context = trusting(server.folder / "cert.pem")
+    server.start()
+    assert shown(server) == first
+    kept = server.connect()
+    kept.request("GET", "/health")
+    assert kept.getresponse().read()
+    second = certify(server.folder, "renewed")
+    assert second != first
+    server.process.send_signal(signal.SIGHUP)
+    wait_until("it is shown", lambda: shown(server) == second)
+    kept.request("GET", "/health")
+    assert kept.getresponse().status == 200, "connections go on"
+    kept.close()
+    server.context = trusting(server.folder / "cert.pem")
+    assert server.get("/health").status == 200
+    for broken in ("", "nothing", first):
+        (server.folder / "cert.pem").write_text(broken)
+        before = server.said().count("the certificate from before is shown")
+        server.process.send_signal(signal.SIGHUP)
+        wait_until("it is said", lambda: server.said().count("the certificate from before is shown") > before)
+        assert shown(server) == second
+    third = certify(server.folder, "again")
+    server.process.send_signal(signal.SIGHUP)
+    wait_until("it is shown", lambda: shown(server) == third)
+    server.stop()
+
+
 def test_https(servers):
     server = servers("--no-fetch", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
     done = server.run("serve", "--no-fetch", "--listen", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", check=False)
     assert done.returncode != 0 and "cert.pem" in done.stderr, "there is no certificate yet"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem", "-out",
-                    "cert.pem", "-days", "2", "-subj", "/CN=refrain", "-addext", "subjectAltName=IP:127.0.0.1"],
-                   cwd=server.folder, check=True, capture_output=True)
+    certify(server.folder)
     server.context = trusting(server.folder / "cert.pem")
     server.start()
     assert server.scheme == "https" and server.get("/v1/status").status == 200

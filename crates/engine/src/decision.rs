@@ -16,6 +16,15 @@ pub enum Decision {
         /// What may be spent.
         budget: Budget,
     },
+    /// What was decided meanwhile was not told, because it was too much.
+    Missed {
+        /// From when on,
+        since: Time,
+        /// until when,
+        time: Time,
+        /// and how many decisions.
+        count: u64,
+    },
     /// Another budget from now on.
     Budget {
         /// When.
@@ -67,6 +76,7 @@ impl Decision {
     pub fn time(&self) -> Time {
         match *self {
             Self::Begins { time, .. }
+            | Self::Missed { time, .. }
             | Self::Budget { time, .. }
             | Self::Ordered { time, .. }
             | Self::Looked { time, .. }
@@ -77,7 +87,7 @@ impl Decision {
     /// The page it is about, if it is about one.
     pub fn page(&self) -> Option<PageId> {
         match *self {
-            Self::Begins { .. } | Self::Budget { .. } => None,
+            Self::Begins { .. } | Self::Missed { .. } | Self::Budget { .. } => None,
             Self::Ordered { page, .. } | Self::Looked { page, .. } | Self::Heard { page, .. } => Some(page),
         }
     }

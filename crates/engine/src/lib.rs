@@ -8,6 +8,7 @@
 //! - [`inherit()`]: what another crawler saw, as if we had looked
 //! - [`requests`]: what people asked for, from access logs; [`Asked`]: how much pages matter to them
 //! - [`Decision`]: what was decided, for replay
+//! - [`Once`]: requests that count once, however often they come; [`Recent`]: what happened lately
 //! - `clock`: the only place that reads the real one
 //!
 //! Do, then record: a visit counts once its batch is committed. What was under way when the process died is done again.
@@ -34,8 +35,10 @@ mod links;
 mod listening;
 mod memo;
 mod novelty;
+mod once;
 mod read;
 mod reads;
+mod recent;
 mod recorder;
 pub mod requests;
 mod restore;
@@ -63,6 +66,8 @@ pub use interest::{Asked, Scale, Weighed};
 pub use kinds::{Kind, Source};
 pub use ledger::Ledger;
 pub use listening::TOGETHER;
+pub use once::{Once, Reused};
+pub use recent::Recent;
 pub use rules::{RobotsSay, robots_say};
 pub use seeds::{Seed, add_seeds};
 pub use settings::{News, Settings, Until, host_name};

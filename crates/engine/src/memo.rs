@@ -83,6 +83,12 @@ impl Memo {
         self.failures = 0;
     }
 
+    /// The page leads elsewhere. What was known of the answer that had its copy is nothing to ask with any more.
+    pub(crate) fn led_to(&mut self, target: &PageUrl) {
+        (self.etag, self.last_modified) = (None, None);
+        self.redirect = Some(target.as_str().to_owned());
+    }
+
     /// The address that gave the last answer.
     pub(crate) fn answered(&self) -> &str {
         self.redirect.as_deref().unwrap_or(self.url.as_str())

@@ -70,6 +70,15 @@ impl Reads {
         self.next_round = self.next_round.min(now + SELDOM);
     }
 
+    /// What is known of these pages, and since when, to be kept.
+    pub(crate) fn facts(
+        &self,
+        pages: impl Iterator<Item = PageId>,
+    ) -> (Vec<ReadsFacts>, Vec<(String, Vec<u8>)>) {
+        let facts = pages.filter_map(|page| self.counts.get(&page).map(|count| count.facts(page))).collect();
+        (facts, self.since.map(kept).into_iter().collect())
+    }
+
     /// A page is no more.
     pub(crate) fn forget(&mut self, page: PageId) {
         self.counts.remove(&page);
@@ -97,16 +106,13 @@ impl Reads {
         let memory = self.memory.as_secs().max(1.0);
         // How long there was to read, if that is forgotten as reads are.
         let watched = -memory * (-now.since(since).as_secs() / memory).exp_m1() + HEAD_START;
-        let mut weighed = Weighed {
-            meta: vec![(SINCE.to_owned(), since.as_nanos().to_string().into_bytes())],
-            ..Weighed::default()
-        };
+        let mut weighed = Weighed { meta: vec![kept(since)], ..Weighed::default() };
         for page in pages {
             let Some(count) = self.counts.get(&page) else { continue };
             let per_day = DAY * count.at(now, self.memory) / watched;
             weighed.importance.push((page, per_day.max(LEAST)));
             if self.fresh.contains(&page) {
-                weighed.facts.push(ReadsFacts { page, count: count.count, time: count.time });
+                weighed.facts.push(count.facts(page));
             }
         }
         self.fresh.clear();
@@ -114,7 +120,15 @@ impl Reads {
     }
 }
 
+fn kept(since: Time) -> (String, Vec<u8>) {
+    (SINCE.to_owned(), since.as_nanos().to_string().into_bytes())
+}
+
 impl Count {
+    fn facts(self, page: PageId) -> ReadsFacts {
+        ReadsFacts { page, count: self.count, time: self.time }
+    }
+
     fn at(self, now: Time, memory: Span) -> f64 {
         self.count * (-now.since(self.time).as_secs() / memory.as_secs().max(1.0)).exp()
     }

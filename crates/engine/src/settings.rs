@@ -131,12 +131,7 @@ fn longest<'a, T>(said: &'a [(String, T)], url: &PageUrl) -> Option<&'a T> {
 
 /// A host as the store names it: scheme, name and port, the port only if it is not the usual one.
 pub fn host_name(url: &PageUrl) -> String {
-    let (scheme, usual) = if url.is_secure() { ("https", 443) } else { ("http", 80) };
-    if url.port() == usual {
-        format!("{scheme}://{}", url.host())
-    } else {
-        format!("{scheme}://{}:{}", url.host(), url.port())
-    }
+    url.origin().to_owned()
 }
 
 #[cfg(test)]
@@ -148,6 +143,8 @@ mod tests {
         let name = |url: &str| host_name(&PageUrl::parse(url).unwrap());
         assert_eq!(name("http://Example.org:80/a"), "http://example.org");
         assert_eq!(name("https://example.org:8443/"), "https://example.org:8443");
+        assert_eq!(name("https://[::1]:8443/a:b"), "https://[::1]:8443");
+        assert_eq!(name("https://[0:0::1:8443]:443"), "https://[::1:8443]", "another one");
     }
 
     #[test]

@@ -129,6 +129,8 @@ pub struct Summary {
     pub taken: u64,
     /// and so many were not answered in time.
     pub given_up: u64,
+    /// Decisions that were not told, because they came faster than they could be kept.
+    pub missed_decisions: u64,
     /// Fetches that others have now.
     pub leased: usize,
     /// Bytes received.

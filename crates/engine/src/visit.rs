@@ -60,6 +60,8 @@ pub(crate) enum Seen {
     Read(Box<Read>),
     /// The page is not there any more.
     Gone,
+    /// The page leads there, and nobody has followed.
+    Redirected(PageUrl),
     /// robots.txt forbids it.
     Disallowed,
     /// The host wants to be left alone; for how long, if it said so.

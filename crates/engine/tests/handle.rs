@@ -7,8 +7,8 @@ use http::HeaderMap;
 use refrain_core::frontier::{Budget, WaitsFor};
 use refrain_core::time::{Span, Time};
 use refrain_engine::{
-    Brought, Clock, Crawl, Grant, Handle, Heard, HostEdit, Kind, LeaseId, Receipt, Said, Saw, Seed, Settings,
-    Source, Summary, Work, WorkWanted,
+    Brought, Clock, Crawl, Grant, Handle, Heard, HostEdit, Kind, LeaseId, Once, Receipt, Reused, Said, Saw,
+    Seed, Settings, Source, Summary, Work, WorkWanted,
 };
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Digest, Edit, Options, Outcome, PageId, PageState, Reader, Seq, Store, verify};
@@ -50,8 +50,9 @@ impl Running {
 
     async fn next_as(&self, wanted: WorkWanted) -> (Grant, Vec<Work>) {
         let grant = self.handle.next(wanted).await.unwrap();
-        let (work, answered) = self.handle.resolve(&self.reader, &grant).unwrap();
-        if let Some(answered) = answered {
+        let (work, answered) = self.handle.resolve(grant.clone());
+        if !answered.is_empty() {
+            let answered = self.handle.prepare(&self.reader, answered).unwrap();
             self.handle.hand_in(answered).await.unwrap();
         }
         (grant, work)
@@ -222,7 +223,7 @@ async fn many_fetchers_are_polite_together() {
             let mut log: Vec<(String, Time, Time)> = Vec::new();
             for _ in 0..15 {
                 let grant = handle.next(WorkWanted { most: 3, ..wanted() }).await.unwrap();
-                let work = handle.resolve(&Reader::open(&directory).unwrap(), &grant).unwrap().0;
+                let work = handle.resolve(grant).0;
                 let start = handle.now();
                 let brought: Vec<Brought> = work
                     .iter()
@@ -351,7 +352,11 @@ async fn pages_are_added_changed_paused_and_forgotten() {
     let unknown = crawl.handle.edit(vec![pause(PageState::Paused), Edit::of(PageId(99))]).await.unwrap();
     assert_eq!(unknown, [PageId(99)]);
     assert_eq!(crawl.handle.explain(vec![pages[2]]).await.unwrap(), [None]);
-    assert_eq!(crawl.handle.hurry(vec![pages[1], pages[2]]).await.unwrap(), [pages[2]], "it is paused");
+    assert_eq!(
+        crawl.handle.hurry(vec![pages[1], pages[2]], None).await.unwrap(),
+        Ok(vec![pages[2]]),
+        "it is paused"
+    );
     let (_, work) = crawl.next(10).await;
     assert_eq!(work.len(), 1);
     assert_eq!(work[0].lease.page, pages[1], "who is wanted at once goes first");
@@ -427,8 +432,10 @@ async fn signals_are_heard_judged_and_kept() {
                 said("http://a.example/2", None, false),
                 said("http://a.example/3", None, true),
             ],
+            None,
         )
         .await
+        .unwrap()
         .unwrap();
     assert_eq!(heard, [Heard::Known, Heard::News, Heard::Stranger, Heard::Added]);
     let signals = crawl.reader.signals_of(pages[0], 9).unwrap();
@@ -446,5 +453,86 @@ async fn signals_are_heard_judged_and_kept() {
     assert_eq!(crawl.handle.reads(vec![(pages[0], 3.0), (PageId(99), 1.0)]).await.unwrap(), [PageId(99)]);
     let sample = crawl.handle.sample(100).await.unwrap();
     assert_eq!((sample.pages.len(), sample.of), (2, 2));
+    crawl.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_twice_under_one_name_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let crawl = Running::start(folder.path(), settings());
+    let pages = crawl.add(&["http://a.example/1"]).await;
+    let once =
+        |name: &str, says: &str| Some(Once::new(name.as_bytes(), says.as_bytes(), Span::from_whole_secs(60)));
+    let counted = |reader: &Reader| {
+        let mut count = 0.0;
+        reader
+            .reads(|facts| {
+                count += facts.count;
+                std::ops::ControlFlow::Continue(())
+            })
+            .unwrap();
+        count
+    };
+    let asked = || vec![(pages[0], 2.0), (PageId(99), 1.0)];
+    for _ in 0..3 {
+        assert_eq!(crawl.handle.requests(asked(), once("a", "x")).await.unwrap(), Ok(vec![PageId(99)]));
+        assert_eq!(counted(&crawl.reader), 2.0, "it is on the disk when it is answered");
+    }
+    assert_eq!(crawl.handle.requests(asked(), once("a", "y")).await.unwrap(), Err(Reused));
+    // The same at the same time: one of them is first.
+    let (one, two) = tokio::join!(
+        crawl.handle.requests(asked(), once("b", "x")),
+        crawl.handle.requests(asked(), once("b", "x"))
+    );
+    assert_eq!((one.unwrap(), two.unwrap()), (Ok(vec![PageId(99)]), Ok(vec![PageId(99)])));
+    assert!((counted(&crawl.reader) - 4.0).abs() < 1e-3);
+    crawl.handle.requests(asked(), None).await.unwrap().unwrap();
+    assert!((counted(&crawl.reader) - 6.0).abs() < 1e-3, "who gives no name is counted every time");
+    crawl.stop().await;
+    let crawl = Running::start(folder.path(), settings());
+    crawl.handle.requests(asked(), once("a", "x")).await.unwrap().unwrap();
+    assert!((counted(&crawl.reader) - 6.0).abs() < 1e-3, "{}", counted(&crawl.reader));
+    crawl.stop().await;
+}
+
+/// Who asks for a fetch now wants one that begins after asking.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_is_wanted_while_it_is_fetched_is_fetched_again() {
+    let folder = tempfile::tempdir().unwrap();
+    // It would not be fetched again by itself before long: the budget is spent.
+    let crawl = Running::start(folder.path(), settings());
+    let pages = crawl.add(&["http://a.example/1", "http://a.example/2", "http://a.example/3"]).await;
+    for (saw, again) in [
+        (told(Some(true), None), "its first look"),
+        (told(Some(false), None), "a later one"),
+        (Saw::Nothing("no answer".to_owned()), "one that fails"),
+        (Saw::GivenBack, "one that nobody made"),
+    ] {
+        let is_failure = matches!(saw, Saw::Nothing(_));
+        crawl.handle.hurry(vec![pages[0]], None).await.unwrap().unwrap();
+        let (_, work) = crawl.next(10).await;
+        assert_eq!(work[0].lease.page, pages[0], "{again}");
+        crawl.handle.hurry(vec![pages[0]], None).await.unwrap().unwrap();
+        assert_eq!(crawl.bring(work[0].lease, saw).await, Receipt::Taken);
+        if is_failure {
+            // A host that does not answer is left alone; whoever knows better says so.
+            let edit = HostEdit { back_off: Some(Time::MIN), ..HostEdit::default() };
+            crawl.handle.set_host("http://a.example".to_owned(), edit).await.unwrap();
+        }
+        let (_, work) = crawl.next(10).await;
+        assert_eq!(work[0].lease.page, pages[0], "{again}: asked for meanwhile, it is next");
+        assert_eq!(crawl.bring(work[0].lease, told(Some(false), None)).await, Receipt::Taken);
+        let (_, work) = crawl.next(10).await;
+        assert_ne!(work[0].lease.page, pages[0], "{again}: once");
+        crawl.bring(work[0].lease, told(Some(false), None)).await;
+    }
+    // Under one name it is asked for once.
+    let once = || Some(Once::new(b"n", b"s", Span::from_whole_secs(60)));
+    crawl.handle.hurry(vec![pages[0]], once()).await.unwrap().unwrap();
+    let (_, work) = crawl.next(10).await;
+    crawl.handle.hurry(vec![pages[0]], once()).await.unwrap().unwrap();
+    crawl.bring(work[0].lease, told(Some(false), None)).await;
+    let (_, work) = crawl.next(10).await;
+    assert_ne!(work[0].lease.page, pages[0]);
     crawl.stop().await;
 }

@@ -71,6 +71,11 @@ impl PageUrl {
         self.0.as_str()
     }
 
+    /// What comes before the path: scheme, name (IPv6 in brackets) and port, the port only if it is not the usual one.
+    pub fn origin(&self) -> &str {
+        &self.0[..::url::Position::BeforePath]
+    }
+
     /// The host: a name in lower case, or an address (IPv6 without brackets).
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')

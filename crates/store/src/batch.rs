@@ -43,7 +43,7 @@ pub struct Batch {
     pub reads: Vec<ReadsFacts>,
     /// How far readers of the change feed have come, by name.
     pub delivered: Vec<(String, Seq)>,
-    /// What belongs to the whole crawl, by name.
+    /// What belongs to the whole crawl, by name; what is empty is not kept any more.
     pub meta: Vec<(String, Vec<u8>)>,
     /// Pages to be forgotten, with all that is known of them.
     pub removals: Vec<PageId>,

@@ -3,7 +3,7 @@
 
 CREATE TABLE hosts (
     id             INTEGER PRIMARY KEY,
-    name           TEXT NOT NULL UNIQUE,           -- scheme, name and port: https://example.org:8443
+    name           TEXT NOT NULL UNIQUE,           -- scheme, name and port: https://example.org:8443, http://[::1]
     gap            INTEGER,                        -- least time between the starts of two requests; NULL: the default
     back_off_until INTEGER,                        -- not to be visited before
     failures       INTEGER NOT NULL DEFAULT 0,     -- in a row

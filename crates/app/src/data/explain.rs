@@ -1,5 +1,6 @@
 //! `refrain explain`: why a page is fetched, or not.
 
+pub(crate) mod explained;
 mod machine;
 mod sheet;
 
@@ -14,11 +15,7 @@ use crate::cli::ExplainArgs;
 use crate::failure::Failure;
 use crate::output::to_stdout;
 use crate::progress::Progress;
-
-/// So many looks are shown, and so many signals.
-const SHOWN: usize = 10;
-/// How sure the interval of the change rate is.
-const SURE: f64 = 0.9;
+use explained::{SHOWN, SURE};
 
 /// All that decides about a page.
 struct Facts {
@@ -41,7 +38,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let reader = Reader::open(&args.place.data)?;
     let page = known_page(&reader, &args.url)?;
     let facts = gather(&reader, page)?;
-    to_stdout(|out| if args.json { machine::write(out, &facts) } else { sheet::write(out, &facts) })
+    to_stdout(|out| if args.json { machine::write(out, facts) } else { sheet::write(out, &facts) })
 }
 
 fn gather(reader: &Reader, page: PageRecord) -> Result<Facts, Failure> {

@@ -9,6 +9,7 @@ mod export;
 pub(crate) mod harmless;
 mod import;
 mod pages;
+pub(crate) mod shapes;
 mod signals;
 mod status;
 

@@ -16,6 +16,8 @@ pub(crate) enum Line {
         #[serde(flatten)]
         budget: Spent,
     },
+    /// Nothing was written meanwhile: decisions came too fast.
+    Missed { since: f64, time: f64, count: u64 },
     /// The budget, where it changes and at the head of a file.
     Budget {
         time: f64,
@@ -81,6 +83,7 @@ impl From<&Decision> for Line {
         let time = seconds(decision.time());
         match *decision {
             Decision::Begins { budget, .. } => Self::Begins { time, budget: budget.into() },
+            Decision::Missed { since, count, .. } => Self::Missed { since: seconds(since), time, count },
             Decision::Budget { budget, .. } => Self::Budget { time, budget: budget.into() },
             Decision::Ordered { page, value, price, first, importance, .. } => {
                 let (value, price) = (finite(value), finite(price));
@@ -117,6 +120,10 @@ mod tests {
             (
                 Decision::Begins { time, budget: Budget::Rate(2.0) },
                 r#"{"is":"begins","time":1763356200.25,"rate":2.0}"#,
+            ),
+            (
+                Decision::Missed { since: Time::ZERO, time, count: 3 },
+                r#"{"is":"missed","since":0.0,"time":1763356200.25,"count":3}"#,
             ),
             (
                 Decision::Budget { time, budget },

@@ -4,7 +4,8 @@
 //! - `files`: which file is written to, which are closed, which are given up
 //! - `writer`: from what the engine tells to lines; it introduces pages, so that every file stands alone
 //!
-//! The writer has a thread of its own, as the disk may be slow and the crawl shall not wait for it.
+//! The writer has a thread of its own, as the disk may be slow and the crawl shall not wait for it; what does not fit in between is left out, and
+//! the log says how much that is.
 
 mod files;
 mod line;
@@ -15,7 +16,7 @@ use std::thread::JoinHandle;
 
 use refrain_engine::{Decision, Told};
 use refrain_store::Reader;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Sender, UnboundedSender, channel};
 
 use crate::failure::Failure;
 use files::Files;
@@ -25,6 +26,9 @@ use writer::Writer;
 
 /// Where decisions are logged if only that they are is said: a folder inside the data directory.
 pub(crate) const USUAL_FOLDER: &str = "decisions";
+
+/// So many decisions wait to be written, some ten megabytes of them. What comes while there are as many is left out, and the log says so.
+const MOST_WAITING: usize = 100_000;
 
 /// Which log is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +61,10 @@ impl Log {
         wanted: &Wanted,
         data: &Path,
         told: UnboundedSender<Told>,
-    ) -> Result<(UnboundedSender<Decision>, Self), Failure> {
+    ) -> Result<(Sender<Decision>, Self), Failure> {
         let reader = Reader::open(data).map_err(|why| Failure::OnTheWay(why.to_string()))?;
         let mut writer = Writer::new(Files::open(wanted)?, reader);
-        let (to, decisions) = unbounded_channel();
+        let (to, decisions) = channel(MOST_WAITING);
         let write = move || {
             let written = writer.write_all(decisions);
             if let Err(why) = &written {

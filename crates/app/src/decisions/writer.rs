@@ -6,7 +6,7 @@ use refrain_core::frontier::Budget;
 use refrain_core::time::Time;
 use refrain_engine::Decision;
 use refrain_store::{PageId, Reader, StoreError};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 
 use super::files::Files;
 use super::line::Line;
@@ -31,7 +31,7 @@ impl Writer {
     }
 
     /// Until all who send are gone.
-    pub(super) fn write_all(&mut self, mut decisions: UnboundedReceiver<Decision>) -> Result<(), Failure> {
+    pub(super) fn write_all(&mut self, mut decisions: Receiver<Decision>) -> Result<(), Failure> {
         let mut some = Vec::new();
         while decisions.blocking_recv_many(&mut some, AT_A_TIME) > 0 {
             self.write(&some)?;
@@ -89,7 +89,7 @@ mod tests {
     use refrain_engine::{Kind, Seed, add_seeds};
     use refrain_fetch::url::PageUrl;
     use refrain_store::{Options, Store};
-    use tokio::sync::mpsc::unbounded_channel;
+    use tokio::sync::mpsc::channel;
 
     use super::super::{Wanted, listed};
     use super::*;
@@ -111,10 +111,10 @@ mod tests {
             kind: Kind::Feed,
             counts: true,
         };
-        let (to, decisions) = unbounded_channel();
-        to.send(Decision::Begins { time: Time::ZERO, budget: Budget::Rate(2.0) }).unwrap();
-        to.send(heard(0, PageId(page.0 + 1))).unwrap();
-        (1..=2500).for_each(|second| to.send(heard(second, page)).unwrap());
+        let (to, decisions) = channel(3000);
+        to.try_send(Decision::Begins { time: Time::ZERO, budget: Budget::Rate(2.0) }).unwrap();
+        to.try_send(heard(0, PageId(page.0 + 1))).unwrap();
+        (1..=2500).for_each(|second| to.try_send(heard(second, page)).unwrap());
         drop(to);
         writer.write_all(decisions).unwrap();
         let files = listed(&wanted.folder).unwrap();

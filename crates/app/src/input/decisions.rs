@@ -1,7 +1,7 @@
 //! The log of a crawl's decisions, as a history: what was looked at and seen, and what was announced. A file, or a folder of them.
 //!
 //! Looks that saw the page count, whatever they were made for. The first makes the copy. What lies between the end of one run of the crawler and
-//! the start of the next is an outage: nobody was looking.
+//! the start of the next is an outage: nobody was looking. So is what was decided too fast to be logged.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -125,6 +125,11 @@ impl Reading {
             Line::Begins { time, .. } => {
                 let time = moment(time)?;
                 self.outages.extend(self.latest.map(|latest| (latest, time)));
+                self.latest = self.latest.max(Some(time));
+            }
+            Line::Missed { since, time, .. } => {
+                let (since, time) = (moment(since)?, moment(time)?);
+                self.outages.push((since, time.max(since)));
                 self.latest = self.latest.max(Some(time));
             }
             Line::Budget { .. } => {}

@@ -1,6 +1,6 @@
 //! Who comes in: before every door, the same questions.
 //!
-//! 1. Does this address ask too much? (`allowance`)
+//! 1. Does this address ask too much? (`allowance`) Tokens that are none count as many requests.
 //! 2. May it do this? With a token, what the token says. Without any token in the world, on loopback, everything; but then no page in somebody's
 //!    browser may speak for them, so requests must name us as loopback does, and not come from another site.
 
@@ -25,6 +25,9 @@ use crate::stopwatch::Stopwatch;
 
 /// What signals are of whose source says nothing of itself.
 pub(crate) const NAMELESS: &str = "api";
+
+/// What a request with a token that is none costs more than others: whoever tries them is slowed down soon.
+const WRONG_TOKEN: u64 = 19;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -173,6 +176,7 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let has_token = request.headers().contains_key(AUTHORIZATION);
     let taken = address.map_or(Ok(()), |address| guard.allowance.take(address, guard.clock.now()));
     let response = match taken {
         Ok(()) => Caught::new(next.run(request)).await.unwrap_or_else(|| Problem::ours().into_response()),
@@ -184,6 +188,9 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
         )
         .into_response(),
     };
+    if let Some(address) = address.filter(|_| has_token && response.status() == StatusCode::UNAUTHORIZED) {
+        guard.allowance.fine(address, guard.clock.now(), WRONG_TOKEN);
+    }
     let seconds = watch.elapsed().as_secs_f64();
     let route = route.as_ref().map_or("", MatchedPath::as_str);
     let status = response.status();

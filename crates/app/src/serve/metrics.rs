@@ -67,6 +67,7 @@ struct Crawl {
     complaints: Counter,
     changes: Counter,
     warnings: Counter,
+    missed: Counter,
 }
 
 /// What other fetchers do.
@@ -156,6 +157,7 @@ impl Metrics {
             (&crawl.found, *found),
             (&crawl.came_true, *came_true),
             (&crawl.complaints, *complaints),
+            (&crawl.missed, summary.missed_decisions),
             (&self.fetchers.given, summary.given),
             (&self.fetchers.results, summary.taken),
             (&self.fetchers.expired, summary.given_up),
@@ -244,6 +246,7 @@ impl Crawl {
             complaints: Counter::default(),
             changes: Counter::default(),
             warnings: Counter::default(),
+            missed: Counter::default(),
         };
         registry.register("requests", "Requests that the budget paid for", crawl.requests.clone());
         registry.register("looks", "Visits to pages, by what came of them", crawl.looks.clone());
@@ -263,6 +266,8 @@ impl Crawl {
         let help = "Changes that were ever seen: the number of the last one";
         registry.register("changes", help, crawl.changes.clone());
         registry.register("warnings", "What was not as it should be", crawl.warnings.clone());
+        let help = "Decisions that the log leaves out, because they came too fast";
+        registry.register("decisions_missed", help, crawl.missed.clone());
         crawl
     }
 }

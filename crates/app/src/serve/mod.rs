@@ -30,7 +30,6 @@ use refrain_engine::{Clock, Crawl, CrawlError, Handle, Pulse, add_seeds};
 use refrain_store::{Batch, Options, Seq, Store};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, watch};
-use tokio_rustls::TlsAcceptor;
 
 use crate::cli::ServeArgs;
 use crate::crawl::config::Config;
@@ -49,6 +48,7 @@ use metrics::Metrics;
 use problem::Problem;
 use push::Push;
 use readers::Readers;
+use server::tls::Certificate;
 use tokens::Book;
 use wanted::Wanted;
 
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     wanted.apply(&mut crawls.settings);
     let seeds = seeds::read(&crawls.seeds)?;
     let tls = match &wanted.tls {
-        Some((cert, key)) => Some(server::tls::acceptor(cert, key)?),
+        Some((cert, key)) => Some(Certificate::read(cert, key)?),
         None => None,
     };
     outlive_limits_of_files()?;
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 /// All that it takes to open the doors.
 struct Opening {
     wanted: Wanted,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Certificate>>,
     guard: Arc<Guard>,
     clock: Clock,
     changed: watch::Receiver<Seq>,
@@ -154,7 +154,11 @@ fn live(
             .await
             .map_err(|why| Failure::system(format!("--listen {listen}: cannot listen there"), why))?;
         let listen = listener.local_addr().map_err(|why| Failure::system("cannot listen", why))?;
-        let (tls, limits) = (opening.tls.clone(), opening.wanted.limits);
+        let limits = opening.wanted.limits;
+        let tls = opening.tls.as_ref().map(Certificate::acceptor).transpose()?;
+        if let Some(certificate) = &opening.tls {
+            tokio::spawn(Arc::clone(certificate).keep_fresh());
+        }
         let subscribing = Arc::clone(&opening.push).run(closing.clone());
         let router = doors(opening, handle, data, closing.clone())?;
         announce(listen, tls.is_some())?;

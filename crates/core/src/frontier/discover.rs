@@ -2,7 +2,8 @@
 
 use super::hubs::{self, Discovery, Found, HUB_FIRST, HubState};
 use super::record::Status;
-use super::{Frontier, FrontierError, Model, PRICE_SHARE, PageId};
+use super::turns::PRICE_SHARE;
+use super::{Frontier, FrontierError, Model, PageId};
 use crate::estimate::interest::clicks::Interest;
 use crate::page::SinceFetch;
 use crate::time::{Span, Time};

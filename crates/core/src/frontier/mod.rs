@@ -30,6 +30,7 @@
 //! # }
 //! ```
 //!
+//! - `terms`: the words between it and its driver; `pages`: they come and go; `turns`: whose turn it is
 //! - `race`: the exact arg max, lazily; `field`: the pages as the race sees them
 //! - `model`: where values come from: [`Known`] beliefs, [`Given`] functions, [`Learning`] as the crawl goes, [`Attentive`] to
 //!   signals as well, [`Hourly`] by the clocks of hosts, [`Refined`] by gaps or points; or schedules to compare with: [`Rules`], [`Shares`], [`Sequence`]
@@ -74,6 +75,7 @@ mod learning;
 mod model;
 mod orders;
 mod pace;
+mod pages;
 mod race;
 mod record;
 mod refined;
@@ -83,16 +85,17 @@ mod sequence;
 mod shards;
 mod shares;
 mod snapshot;
+mod terms;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::estimate::Answer;
 use crate::ids::IdMap;
-use crate::page::{BeliefError, SinceFetch};
-use crate::time::{Span, Time};
+use crate::page::SinceFetch;
+use crate::time::Time;
 use field::{Bounds, View};
 use finds::Finds;
 use orders::Orders;
@@ -119,122 +122,7 @@ pub use sequence::{Sequence, SharePage};
 pub use shards::{Shard, rebalance};
 pub use shares::{Share, Shares};
 pub use snapshot::{FoundSnapshot, PageSnapshot, Prices, Snapshot};
-
-/// A page of a frontier. One that was removed is never taken for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PageId {
-    index: u32,
-    generation: u32,
-}
-
-impl PageId {
-    /// Its place among the pages; of equal values the lowest goes first. Used again after the page is removed.
-    pub fn index(self) -> u32 {
-        self.index
-    }
-}
-
-/// A host of a frontier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostId(u32);
-
-impl HostId {
-    /// Its place among the hosts.
-    pub fn index(self) -> u32 {
-        self.0
-    }
-}
-
-/// What cannot be done.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum FrontierError {
-    /// Time went backwards.
-    #[error("{now:?} is before {last:?}; time does not go backwards")]
-    Backwards {
-        /// What was given.
-        now: Time,
-        /// The latest moment so far.
-        last: Time,
-    },
-    /// A page that is not there, or not any more.
-    #[error("no such page: {0:?}")]
-    UnknownPage(PageId),
-    /// A host that is not there.
-    #[error("no such host: {0:?}")]
-    UnknownHost(HostId),
-    /// An answer to an order that was never made, was answered before, or was overtaken by a later one.
-    #[error("no such order, or answered already: {0:?}")]
-    UnknownOrder(OrderId),
-    /// A budget that is none.
-    #[error(transparent)]
-    Budget(#[from] BudgetError),
-    /// A hub or a new page with impossible numbers.
-    #[error(transparent)]
-    Belief(#[from] BeliefError),
-    /// More pages than a frontier holds.
-    #[error("a frontier holds at most {} pages", u32::MAX)]
-    Full,
-}
-
-/// What came of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The page was seen.
-    Seen(Answer),
-    /// The page was seen, and says when it was last changed.
-    Dated {
-        /// What was seen.
-        answer: Answer,
-        /// When the content was made, as its server has it.
-        modified: Time,
-    },
-    /// A hub was seen, with so many links that were not there before.
-    Links {
-        /// What was seen.
-        answer: Answer,
-        /// New links; each may be given to [`Frontier::discover`].
-        new: u32,
-    },
-    /// It could not be fetched; it may be tried again after this time.
-    Failed {
-        /// Not before this long from now.
-        retry_after: Span,
-    },
-}
-
-/// The settings of a frontier.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// An order without an answer is due again after this time.
-    pub lease: Span,
-    /// Signals that come within this time after a fetch announce what the fetch saw, and do not count.
-    pub ignore_signals_within: Span,
-    /// With every fetch so many other pages are valued anew by what was learned since, unless they were seen so often that nothing
-    /// new follows: priors are up to date many times sooner. Each costs about as much as the decision itself.
-    pub refresh: u32,
-    /// How hubs and new pages share the budget with the others.
-    pub discovery: Discovery,
-    /// Where hubs have planned intervals: how often those are planned anew.
-    pub plan_hubs_every: Span,
-    /// What of a budget was not spent for so long may be spent at once: for those who ask for many fetches at a time.
-    pub burst: Span,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            lease: Span::from_whole_secs(300),
-            ignore_signals_within: Span::ZERO,
-            refresh: 8,
-            discovery: Discovery::default(),
-            plan_hubs_every: discover::PLAN_EVERY,
-            burst: Span::ZERO,
-        }
-    }
-}
-
-/// What the last fetch counts in the mean price.
-const PRICE_SHARE: f64 = 1.0 / 64.0;
+pub use terms::{FrontierError, HostId, Outcome, PageId, Settings};
 
 /// The scheduler of one machine.
 #[derive(Clone, Debug)]
@@ -334,175 +222,6 @@ impl<M: Model> Frontier<M> {
         HostId((self.hosts.len() - 1) as u32)
     }
 
-    /// A new page of which nothing is remembered, last fetched at `fetched`.
-    ///
-    /// # Errors
-    /// If the host is unknown, time went backwards, or there is no room for more pages.
-    pub fn insert(
-        &mut self,
-        now: Time,
-        page: M::Page,
-        host: HostId,
-        fetched: Time,
-    ) -> Result<PageId, FrontierError> {
-        self.insert_with_past(now, page, M::Past::default(), host, fetched)
-    }
-
-    /// A page with what is remembered of it, last fetched at `fetched`.
-    ///
-    /// # Errors
-    /// As [`Frontier::insert`].
-    pub fn insert_with_past(
-        &mut self,
-        now: Time,
-        page: M::Page,
-        past: M::Past,
-        host: HostId,
-        fetched: Time,
-    ) -> Result<PageId, FrontierError> {
-        self.advance(now)?;
-        let index = self.put(page, past, host, fetched.min(now))?;
-        self.race.enter(&mut view!(self), index);
-        Ok(self.id(index))
-    }
-
-    /// A page is gone.
-    ///
-    /// # Errors
-    /// If it is unknown, or time went backwards.
-    pub fn remove(&mut self, now: Time, page: PageId) -> Result<M::Page, FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        self.withdraw(index);
-        self.bounds.remove(&index);
-        self.hubs.remove(&index);
-        self.finds.remove(index);
-        let name = &mut self.names[index as usize];
-        name.generation = name.generation.wrapping_add(1);
-        let record = &mut self.pages[index as usize];
-        record.set_status(Status::Vacant);
-        self.model.forget(&record.page, &self.pasts[index as usize], HostId(name.host));
-        self.vacant.push(index);
-        Ok(record.page.clone())
-    }
-
-    /// A change signal for a page. Whether it counted: one that comes too soon after a fetch does not.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn signal(&mut self, now: Time, page: PageId) -> Result<bool, FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        let record = &mut self.pages[index as usize];
-        let mut since = record.since();
-        if !since.signal(now, self.settings.ignore_signals_within) {
-            return Ok(false);
-        }
-        record.set_since(since);
-        if record.status() != Status::Waiting {
-            return Ok(true);
-        }
-        let sooner = self.model.sooner(&record.page);
-        let room = record.is_in_room().then_some(self.names[index as usize].host);
-        match sooner {
-            Some(sooner) => {
-                let race = room.and_then(|host| self.rooms.get_mut(&host)).unwrap_or(&mut self.race);
-                race.hurry(&mut view!(self, room), index, sooner);
-            }
-            None => self.reenter(index),
-        }
-        Ok(true)
-    }
-
-    /// Changes what is known of a page: its importance, its belief.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn update(
-        &mut self,
-        now: Time,
-        page: PageId,
-        change: impl FnOnce(&mut M::Page),
-    ) -> Result<(), FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        change(&mut self.pages[index as usize].page);
-        self.reenter(index);
-        Ok(())
-    }
-
-    /// A page is valued anew by what was learned since it was last fetched.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn refresh(&mut self, now: Time, page: PageId) -> Result<(), FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        if self.pages[index as usize].status() == Status::Waiting {
-            self.refresh_one(index);
-        }
-        Ok(())
-    }
-
-    /// The host of a page.
-    ///
-    /// # Errors
-    /// If the page is unknown.
-    pub fn host_of(&self, page: PageId) -> Result<HostId, FrontierError> {
-        Ok(HostId(self.names[self.known(page)? as usize].host))
-    }
-
-    /// So much of the time since the last fetch of a page does not count: nothing could change, or nobody could have seen it.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn skip_time(&mut self, now: Time, page: PageId, span: Span) -> Result<(), FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        let since = self.pages[index as usize].since();
-        let waiting = self.pages[index as usize].status() == Status::Waiting;
-        if waiting {
-            // Out of the race before its place, which is kept relative to the fetch, changes.
-            self.withdraw(index);
-        }
-        let fetched = (since.fetched() + span).min(now.max(since.fetched()));
-        self.pages[index as usize].set_since(SinceFetch::with_signals(fetched, since.signals()));
-        if waiting {
-            self.race.enter(&mut view!(self), index);
-        }
-        Ok(())
-    }
-
-    /// The least and the greatest age at which a page is fetched.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn limit_age(&mut self, now: Time, page: PageId, limits: AgeLimits) -> Result<(), FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        let bounds = Bounds { limits, ..self.bounds.get(&index).copied().unwrap_or_default() };
-        self.bound(index, bounds);
-        self.reenter(index);
-        Ok(())
-    }
-
-    /// A page is fetched before all others, whatever it is worth and even if it failed a moment ago, as soon as its host may be visited. Until
-    /// [`Frontier::limit_age`] says otherwise.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn hurry(&mut self, now: Time, page: PageId) -> Result<(), FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        if self.finds.contains(index) {
-            self.finds.hurry(index, hubs::AT_ONCE);
-        }
-        let limits = AgeLimits { most: Span::ZERO, ..AgeLimits::default() };
-        self.bound(index, Bounds { limits, ..Bounds::default() });
-        self.reenter(index);
-        Ok(())
-    }
-
     /// From now on so many other pages are valued anew with every fetch; see [`Settings::refresh`].
     pub fn set_refresh(&mut self, pages: u32) {
         self.settings.refresh = pages;
@@ -511,17 +230,6 @@ impl<M: Model> Frontier<M> {
     /// The budget.
     pub fn budget(&self) -> Budget {
         self.pace.budget()
-    }
-
-    /// A page is being fetched already, by somebody who was told to before this frontier was made: an order like others, but nobody pays for it
-    /// again.
-    ///
-    /// # Errors
-    /// If the page is unknown, or time went backwards.
-    pub fn resume(&mut self, now: Time, page: PageId) -> Result<Order, FrontierError> {
-        self.advance(now)?;
-        let index = self.known(page)?;
-        Ok(self.order(index, 0.0))
     }
 
     /// Another budget from now on.
@@ -555,57 +263,6 @@ impl<M: Model> Frontier<M> {
         self.host(host)?.back_off(until);
         self.watch_door(host.0);
         Ok(())
-    }
-
-    /// The next fetch, if one is due now.
-    ///
-    /// # Errors
-    /// If time went backwards.
-    pub fn poll(&mut self, now: Time) -> Result<Option<Order>, FrontierError> {
-        self.advance(now)?;
-        self.expire();
-        if now < self.pace.next() {
-            return Ok(None);
-        }
-        self.open_doors();
-        // Who is worth nothing (too young, failed a moment ago) is not fetched even if nobody else is.
-        let price = self.pace.budget().price();
-        let Some((index, value)) = self.choose().filter(|(_, value)| *value >= price && *value > 0.0) else {
-            self.idle = Some(now);
-            return Ok(None);
-        };
-        self.decisions += 1;
-        // Who must be fetched, or goes first by rule, says nothing about what a fetch is worth.
-        if value < hubs::HUB_FIRST {
-            self.price = value;
-            let share = if self.mean_price > 0.0 { PRICE_SHARE } else { 1.0 };
-            self.mean_price += share * (value - self.mean_price);
-            self.weigh(index, value);
-        }
-        self.pace.spend(now);
-        Ok(Some(self.order(index, value)))
-    }
-
-    /// A moment not after the next one at which [`Frontier::poll`] may give an order, if nothing happens before.
-    pub fn next_wakeup(&mut self) -> Option<Time> {
-        let (due, price) = (self.pace.next(), self.pace.budget().price());
-        let mut worth = self.race.next_worth(&mut view!(self), price);
-        for host in &self.open {
-            if let Some(room) = self.rooms.get(host) {
-                worth = worth.min(room.next_worth(&mut view!(self, Some(*host)), price));
-            }
-        }
-        if let Some(Reverse((ready, _))) = self.doors.peek() {
-            worth = worth.min(*ready);
-        }
-        worth = worth.min(self.next_discovery(price));
-        // Nobody is fetched before the budget allows; a lease may end before.
-        let mut next = self.orders.next_expiry().unwrap_or(Time::MAX).min(worth.max(due)).max(self.now);
-        if self.idle == Some(self.now) {
-            // Nobody was worth it just now. Moments are early by a little: who asks again at once asks in vain.
-            next = next.max(self.now + Span::from_nanos(self.pace.period().as_nanos() / 4 + 1));
-        }
-        (next < Time::MAX).then_some(next)
     }
 
     /// How many pages there are.
@@ -665,29 +322,6 @@ impl<M: Model> Frontier<M> {
         &mut self.model
     }
 
-    /// A place for a page, in no race yet.
-    fn put(
-        &mut self,
-        page: M::Page,
-        past: M::Past,
-        host: HostId,
-        fetched: Time,
-    ) -> Result<u32, FrontierError> {
-        self.host(host)?;
-        let record = Record::new(page, fetched);
-        if let Some(index) = self.vacant.pop() {
-            self.pages[index as usize] = record;
-            self.names[index as usize].host = host.0;
-            self.pasts[index as usize] = past;
-            return Ok(index);
-        }
-        let index = u32::try_from(self.pages.len()).map_err(|_| FrontierError::Full)?;
-        push(&mut self.pages, record);
-        push(&mut self.names, Name { host: host.0, generation: 0 });
-        push(&mut self.pasts, past);
-        Ok(index)
-    }
-
     fn advance(&mut self, now: Time) -> Result<(), FrontierError> {
         if now < self.now {
             return Err(FrontierError::Backwards { now, last: self.now });
@@ -714,40 +348,4 @@ impl<M: Model> Frontier<M> {
     fn host(&mut self, host: HostId) -> Result<&mut Host, FrontierError> {
         self.hosts.get_mut(host.0 as usize).ok_or(FrontierError::UnknownHost(host))
     }
-
-    fn bound(&mut self, index: u32, bounds: Bounds) {
-        if bounds == Bounds::default() {
-            self.bounds.remove(&index);
-        } else {
-            self.bounds.insert(index, bounds);
-        }
-        self.mark_special(index);
-    }
-
-    /// A page with limits, or a hub, is more than its value.
-    fn mark_special(&mut self, index: u32) {
-        let special = self.bounds.contains_key(&index) || self.hubs.contains_key(&index);
-        self.pages[index as usize].set_special(special);
-    }
-
-    fn order(&mut self, index: u32, value: f64) -> Order {
-        self.withdraw(index);
-        self.take_new(index);
-        self.pages[index as usize].set_status(Status::Ordered);
-        let host = self.names[index as usize].host;
-        let page = self.id(index);
-        self.hosts[host as usize].start(self.now);
-        self.watch_door(host);
-        let expires = self.now + self.settings.lease;
-        let id = self.orders.make(page, host, expires);
-        Order { id, page, host: HostId(host), value, expires }
-    }
-}
-
-/// Like `Vec::push`, but grows by an eighth: of tens of millions, half would be too much to keep in reserve.
-fn push<T>(all: &mut Vec<T>, one: T) {
-    if all.len() == all.capacity() {
-        all.reserve_exact(all.len() / 8 + 64);
-    }
-    all.push(one);
 }

@@ -27,6 +27,8 @@ const LONGEST_RETRY: Span = Span::from_whole_secs(86_400);
 const RETRY_NOT_FOUND: Span = Span::from_whole_secs(3600);
 /// But not later than this.
 pub(crate) const LONGEST_GONE: Span = Span::from_whole_secs(60 * 86_400);
+/// A page that leads to another one is looked at again after this.
+const RETRY_REDIRECTED: Span = Span::from_whole_secs(86_400);
 /// Nobody is left alone for longer, whatever they ask.
 const LONGEST_BACK_OFF: Span = Span::from_whole_secs(7 * 86_400);
 /// A host that does not answer is left alone for this, then for twice as long.
@@ -85,9 +87,9 @@ impl Crawl {
         if !meaning.outcome.is_fresh() {
             visited.memo.failures += 1;
         }
-        let stored = visited.stored;
+        let (stored, order) = (visited.stored, visited.order);
         self.record(now, visited, meaning);
-        self.was_hurried(now, stored)
+        self.was_hurried(now, stored, order)
     }
 
     /// Tells the frontier.
@@ -218,7 +220,7 @@ impl Crawl {
     }
 
     fn record(&mut self, now: Time, visited: Visited, meaning: Meaning) {
-        let Visited { page, stored, time, status, bytes, took, memo, seen, .. } = visited;
+        let Visited { page, stored, time, status, bytes, took, mut memo, seen, .. } = visited;
         let past = self.scheduler.frontier.past(page).ok();
         let mut look = Look {
             page: stored,
@@ -236,6 +238,10 @@ impl Crawl {
             record: None,
         };
         let mut note = meaning.note;
+        if let Seen::Redirected(target) = &seen {
+            memo.led_to(target);
+            look.known = Some(known(&memo, None, None));
+        }
         if let Seen::Read(read) = seen {
             // What was seen first says what is promised; later answers may come from other caches.
             let hint = read.hint.filter(|_| read.answer == Answer::First).map(|hint| hint.0);
@@ -243,14 +249,7 @@ impl Crawl {
             note.clone_from(&counted);
             look.elapsed = elapsed;
             (look.counted, look.digest, look.record) = (counted, digest, record);
-            look.known = Some(Known {
-                etag: memo.etag.clone(),
-                last_modified: memo.last_modified.clone(),
-                redirect: memo.redirect.clone(),
-                title: memo.title.clone(),
-                kept: kept(&memo, look.outcome),
-                hint,
-            });
+            look.known = Some(known(&memo, kept(&memo, look.outcome), hint));
             if look_again && self.settings.fetches {
                 self.again.push((now + SECOND_LOOK, stored));
             }
@@ -274,6 +273,18 @@ impl Crawl {
             Outcome::Gone | Outcome::Disallowed => &mut summary.gone,
             Outcome::Redirected | Outcome::SlowDown | Outcome::Failed => &mut summary.failed,
         } += 1;
+    }
+}
+
+/// What an answer said of the page.
+fn known(memo: &crate::memo::Memo, kept: Option<Vec<u8>>, hint: Option<u8>) -> Known {
+    Known {
+        etag: memo.etag.clone(),
+        last_modified: memo.last_modified.clone(),
+        redirect: memo.redirect.clone(),
+        title: memo.title.clone(),
+        kept,
+        hint,
     }
 }
 
@@ -312,6 +323,10 @@ fn meaning(visited: &Visited) -> Meaning {
                 Answer::NotModified => Outcome::NotModified,
             };
             means(outcome, PageState::Active, None, None)
+        }
+        Seen::Redirected(target) => {
+            let note = Some(format!("leads to {target}"));
+            means(Outcome::Redirected, PageState::Active, note, Some(RETRY_REDIRECTED))
         }
         Seen::Gone => means(Outcome::Gone, PageState::Gone, None, Some(retry_gone(failures))),
         Seen::Disallowed => {

@@ -13,9 +13,13 @@ use crate::decision::Decision;
 use crate::handle::{Ask, BudgetNow, Heard, HostEdit, HostNow, PageNow, Said, Sample};
 use crate::index::Place;
 use crate::kinds::Kind;
+use crate::once::{Once, Reused};
 use crate::seeds::new_page;
 use crate::sources::{Announced, News};
 use crate::spending;
+
+/// A page that people asked for, and how often.
+type Read = (PageId, f64);
 
 /// A ping is not worth a visit if fewer of them than this were true, by so many visits.
 const LEAST_PRECISION: f64 = 0.1;
@@ -27,7 +31,7 @@ impl Crawl {
             Ask::Add { pages, found, reply } => self.add_pages(now, &pages, found, reply)?,
             Ask::Edit { edits, reply } => self.edit_pages(now, edits, reply)?,
             Ask::Remove { pages, reply } => self.remove_pages(now, &pages, reply)?,
-            Ask::Hurry { pages, reply } => tell(reply, self.hurry_pages(now, pages)?),
+            Ask::Hurry { pages, once, reply } => tell(reply, self.hurry_once(now, pages, once)?),
             Ask::Hosts { names, reply } => {
                 tell(reply, names.iter().map(|name| self.host_now(now, name)).collect());
             }
@@ -48,20 +52,46 @@ impl Crawl {
                 tell(reply, pages?);
             }
             Ask::Sample { most, reply } => tell(reply, self.sample(most)),
-            Ask::Signals { kind, said, reply } => {
-                let heard: Result<Vec<Heard>, _> =
-                    said.iter().map(|said| self.told_of(now, kind, said)).collect();
-                let heard = heard?;
-                self.journal.when_written(now, move |_| tell(reply, heard));
-            }
-            Ask::Distributed { page, url, announced, reply } => {
-                let news = self.take_feed(now, page, &url, *announced)?;
-                self.journal.when_written(now, move |_| tell(reply, news));
-            }
+            Ask::Signals { kind, said, once, reply } => match self.once(now, once) {
+                Ok(again) => {
+                    let heard: Result<Vec<Heard>, _> = said
+                        .iter()
+                        .map(
+                            |said| {
+                                if again { Ok(self.heard_of(said)) } else { self.told_of(now, kind, said) }
+                            },
+                        )
+                        .collect();
+                    let heard = heard?;
+                    self.journal.when_written(now, move |_| tell(reply, Ok(heard)));
+                }
+                Err(reused) => tell(reply, Err(reused)),
+            },
+            Ask::Distributed { page, url, announced, once, reply } => match self.once(now, once) {
+                Ok(again) => {
+                    let news = if again { 0 } else { self.take_feed(now, page, &url, *announced)? };
+                    self.journal.when_written(now, move |_| tell(reply, Ok(news)));
+                }
+                Err(reused) => tell(reply, Err(reused)),
+            },
             Ask::Reads { reads, reply } => {
-                let missing = self.take_reads(now, &reads)?;
+                let (there, missing) = self.which_are_there(&reads)?;
+                self.take_reads(now, &there);
                 tell(reply, missing);
             }
+            Ask::Requests { reads, once, reply } => match self.once(now, once) {
+                Ok(again) => {
+                    let (there, missing) = self.which_are_there(&reads)?;
+                    if !again {
+                        self.take_reads(now, &there);
+                        let (facts, meta) = self.reads.facts(there.into_iter().map(|(page, _)| page));
+                        self.journal.reads(now, facts);
+                        self.journal.keep(now, meta);
+                    }
+                    self.journal.when_written(now, move |_| tell(reply, Ok(missing)));
+                }
+                Err(reused) => tell(reply, Err(reused)),
+            },
             Ask::Next { wanted, reply } => self.seek(now, wanted, reply),
             Ask::Results { results, reply } => self.take_results(now, results, reply)?,
             Ask::Keep { meta, reply } => {
@@ -167,6 +197,25 @@ impl Crawl {
         sample
     }
 
+    /// Whether a request came before. If not, it is known again once what it changes is on the disk.
+    fn once(&mut self, now: Time, once: Option<Once>) -> Result<bool, Reused> {
+        let Some(once) = once else { return Ok(false) };
+        let again = self.once.came(once, now)?;
+        if !again {
+            let kept = self.once.keep(once, now);
+            self.journal.keep(now, vec![kept]);
+        }
+        Ok(again)
+    }
+
+    /// What has become of a signal that came before.
+    fn heard_of(&self, said: &Said) -> Heard {
+        match self.scheduler.pages.index.page(said.url.as_str()) {
+            Place::Page(_) | Place::OnItsWay => Heard::Known,
+            Place::Unknown => Heard::Stranger,
+        }
+    }
+
     /// Somebody says that a page changed.
     fn told_of(&mut self, now: Time, kind: Kind, said: &Said) -> Result<Heard, CrawlError> {
         let index = &self.scheduler.pages.index;
@@ -228,19 +277,22 @@ impl Crawl {
         Ok(yields.news as u64)
     }
 
-    /// Pages that people read. Those that are not crawled.
-    fn take_reads(&mut self, now: Time, reads: &[(PageId, f64)]) -> Result<Vec<PageId>, CrawlError> {
-        let mut missing = Vec::new();
-        for (page, times) in reads {
-            let is_there =
-                self.scheduler.pages.scheduled(*page).is_some() || self.reader.page_by_id(*page)?.is_some();
-            if is_there && times.is_finite() && *times > 0.0 {
-                self.reads.add(*page, *times, now);
-            } else {
-                missing.push(*page);
-            }
+    /// Pages that people read.
+    fn take_reads(&mut self, now: Time, reads: &[Read]) {
+        for (page, times) in reads.iter().filter(|(_, times)| times.is_finite() && *times > 0.0) {
+            self.reads.add(*page, *times, now);
         }
-        Ok(missing)
+    }
+
+    /// Which of them are pages, and which are not, or not any more.
+    fn which_are_there(&self, reads: &[Read]) -> Result<(Vec<Read>, Vec<PageId>), CrawlError> {
+        let (mut there, mut missing) = (Vec::with_capacity(reads.len()), Vec::new());
+        for read in reads {
+            let is_there =
+                self.scheduler.pages.scheduled(read.0).is_some() || self.reader.page_head(read.0)?.is_some();
+            if is_there { there.push(*read) } else { missing.push(read.0) }
+        }
+        Ok((there, missing))
     }
 }
 

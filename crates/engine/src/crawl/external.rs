@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::Crawl;
 use super::asked::tell;
+use super::left::{Kept, Left};
 use crate::CrawlError;
 use crate::handle::{
     Done, Given, Grant, LONGEST_LEASE, LeaseId, Looked, MOST_AT_A_TIME, Prepared, Receipt, WorkWanted,
@@ -34,6 +35,8 @@ pub(super) struct External {
     seekers: VecDeque<Seeker>,
     /// Grants that were over when the crawl began.
     stale: Vec<u64>,
+    /// Where fetchers are whose page was forgotten meanwhile.
+    left: Left,
 }
 
 /// A grant that was not answered in full.
@@ -82,7 +85,8 @@ impl Open {
 impl External {
     /// What fetchers were given before the process was started anew: they are still at it.
     pub(super) fn restore(reader: &Reader, scheduler: &mut Scheduler, now: Time) -> Result<Self, CrawlError> {
-        let mut external = Self { last: reader.last_grant()?, ..Self::default() };
+        let left = Left::recall(reader)?;
+        let mut external = Self { last: reader.last_grant()?, left, ..Self::default() };
         for GrantFacts { id, until, key, pages } in reader.grants()? {
             if until <= now {
                 external.stale.push(id);
@@ -98,7 +102,9 @@ impl External {
                 let held = match (leased, scheduler.pages.scheduled(page)) {
                     (Leased::Answered, _) => None,
                     (_, Some(page)) => Some(Held::Order(scheduler.frontier.resume(now, page)?.id)),
-                    (_, None) => host_of(reader, scheduler, page)?
+                    (_, None) => host_of(reader, page)?
+                        .or_else(|| external.left.host(id, place as u32).map(str::to_owned))
+                        .map(|host| scheduler.host(&host))
                         .map(|host| scheduler.frontier.occupy(now, host).map(|()| Held::Place(host)))
                         .transpose()?,
                 };
@@ -127,6 +133,16 @@ impl External {
             self.keys.remove(key);
         }
         Some(open)
+    }
+
+    /// A page is about to be forgotten: what to keep of its host, if somebody has it.
+    pub(super) fn forget(&mut self, page: PageId, host: &str) -> Kept {
+        let mut kept = Vec::new();
+        for (id, open) in &self.open {
+            let held = open.fetches.iter().filter(|fetch| fetch.lease.page == page && fetch.held.is_some());
+            kept.extend(held.map(|fetch| self.left.leave(*id, fetch.lease.place, host)));
+        }
+        kept
     }
 
     /// Nobody gets any more work.
@@ -181,7 +197,7 @@ impl Crawl {
     /// Gives work to those who wait for it, and takes back what was not answered in time; says when to look again.
     pub(super) fn serve_fetchers(&mut self, now: Time) -> Result<Time, CrawlError> {
         for id in std::mem::take(&mut self.external.stale) {
-            self.journal.settle(now, id);
+            self.settle(now, id);
         }
         while let Some(Reverse((until, id))) = self.external.due.peek().copied() {
             if until > now {
@@ -262,8 +278,14 @@ impl Crawl {
                 self.give_back(now, held, None)?;
             }
         }
-        self.journal.settle(now, id);
+        self.settle(now, id);
         Ok(())
+    }
+
+    fn settle(&mut self, now: Time, id: u64) {
+        self.journal.settle(now, id);
+        let kept = self.external.left.settle(id);
+        self.journal.keep(now, kept);
     }
 
     /// Nobody looked at the page: it is due again, and its host free.
@@ -303,7 +325,7 @@ impl Crawl {
                 Some(open) if open.left > 0 => self.journal.grant(now, open.facts(id)),
                 _ => {
                     self.external.remove(id);
-                    self.journal.settle(now, id);
+                    self.settle(now, id);
                 }
             }
         }
@@ -383,7 +405,7 @@ impl Crawl {
 }
 
 /// The host of a page that is not crawled.
-fn host_of(reader: &Reader, scheduler: &mut Scheduler, page: PageId) -> Result<Option<HostId>, CrawlError> {
+fn host_of(reader: &Reader, page: PageId) -> Result<Option<String>, CrawlError> {
     let url = reader.page_head(page)?.and_then(|record| PageUrl::parse(&record.url).ok());
-    Ok(url.map(|url| scheduler.host(&host_name(&url))))
+    Ok(url.map(|url| host_name(&url)))
 }

@@ -2,8 +2,10 @@
 //!
 //! - `answers`: what comes of visits, to the frontier and to the store
 //! - `knocks`: requests beside those that were ordered, one after the other
-//! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them
-//! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers
+//! - `shown`, `announced`: what visits show beside the page itself: new links, signals; `outlets`: where sites announce them;
+//!   `redirected`: where other fetchers were led
+//! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers; `left`: where they
+//!   still are though the page is forgotten
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `decided`: decisions, for those who keep them
 //! - `visits`: what is under way; `pulse`: how it is all doing
@@ -15,16 +17,18 @@ mod decided;
 mod external;
 mod journal;
 mod knocks;
+mod left;
 mod outlets;
 mod pulse;
+mod redirected;
 mod shown;
 mod visits;
 mod wishes;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use refrain_core::frontier::Order;
+use refrain_core::frontier::{Order, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::Client;
 use refrain_fetch::url::PageUrl;
@@ -34,7 +38,6 @@ use tokio::sync::watch;
 
 use crate::CrawlError;
 use crate::clock::Clock;
-use crate::decision::Decision;
 use crate::door::Door;
 use crate::event::Event;
 use crate::handle::{Handle, Lent};
@@ -42,6 +45,7 @@ use crate::hours::Keeping;
 use crate::ledger::Ledger;
 use crate::links::Forms;
 use crate::memo::Memo;
+use crate::once::Ring;
 use crate::reads::Reads;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
@@ -51,6 +55,7 @@ use crate::standing::Standing;
 use crate::told::{Summary, Told};
 use crate::visit::{Job, Kit, visit};
 pub(crate) use answers::{LONGEST_GONE, retry_after, retry_gone};
+use decided::Keeper;
 use external::External;
 use journal::Journal;
 use knocks::Knocks;
@@ -83,7 +88,7 @@ pub struct Crawl {
     /// Pages to be looked at again soon, to learn what is noise, and when.
     again: Vec<(Time, refrain_store::PageId)>,
     told: Option<UnboundedSender<Told>>,
-    decisions: Option<UnboundedSender<Decision>>,
+    decisions: Option<Keeper>,
     summary: Summary,
     /// For those who look into the store.
     standing: Standing,
@@ -93,9 +98,11 @@ pub struct Crawl {
     external: External,
     /// Pages that were paused since the start: visits to them may be under way.
     paused: HashSet<refrain_store::PageId>,
-    /// Pages that somebody wants at once.
-    hurried: HashSet<refrain_store::PageId>,
+    /// Pages that somebody wants at once, each with the order that was made for that, once it is made.
+    hurried: HashMap<refrain_store::PageId, Option<OrderId>>,
     reads: Reads,
+    /// Requests that count once.
+    once: Ring,
 }
 
 /// Who is told to stop waits this long for visits under way.
@@ -121,6 +128,7 @@ impl Crawl {
         spending::resume(store.read(), &settings, &mut scheduler, clock.now())?;
         let external = External::restore(store.read(), &mut scheduler, clock.now())?;
         let reads = Reads::recall(store.read(), settings.reads_memory)?;
+        let once = Ring::recall(store.read(), clock.now())?;
         let client = Client::new(settings.client.clone())?;
         let before = Standing::read(store.read())?.map(|before| before.follow).unwrap_or_default();
         let standing = Standing::begin(store.read(), &settings)?;
@@ -166,8 +174,9 @@ impl Crawl {
             follows_anew,
             external,
             paused: HashSet::new(),
-            hurried: HashSet::new(),
+            hurried: HashMap::new(),
             reads,
+            once,
         })
     }
 
@@ -290,6 +299,9 @@ impl Crawl {
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
             self.summary.requests += 1;
             self.ordered(now, &order, stored);
+            if let Some(wanted) = self.hurried.get_mut(&stored) {
+                *wanted = Some(order.id);
+            }
             if !self.scheduler.frontier.is_new(order.page)? {
                 self.standing.paid(order.value);
             }
@@ -330,7 +342,7 @@ impl Crawl {
 
     fn start(
         &mut self,
-        order: Option<refrain_core::frontier::OrderId>,
+        order: Option<OrderId>,
         page: refrain_core::frontier::PageId,
         stored: refrain_store::PageId,
     ) -> Result<(), CrawlError> {
@@ -436,6 +448,7 @@ impl Crawl {
             }
         }
         self.count();
+        self.end_decisions().await;
         let Self { reader, recorder, summary, .. } = self;
         // Who writes leaves last: then SQLite's log is emptied into the database.
         drop(reader);
@@ -451,6 +464,7 @@ impl Crawl {
         self.summary.leased = self.external.under_way();
         self.summary.under_way = self.visits.len() + self.summary.leased;
         self.summary.price = self.scheduler.frontier.mean_price();
+        self.summary.missed_decisions = self.missed_decisions();
     }
 
     fn tell(&self, what: impl FnOnce() -> Told) {

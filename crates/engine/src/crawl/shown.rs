@@ -48,6 +48,9 @@ impl Crawl {
     pub(super) fn show(&mut self, now: Time, visited: &mut Visited) -> Result<Shown, CrawlError> {
         let stored = visited.stored;
         let url = visited.memo.url.clone();
+        if let Seen::Redirected(target) = &visited.seen {
+            self.led_elsewhere(now, stored, target)?;
+        }
         let Seen::Read(read) = &mut visited.seen else { return Ok(Shown::default()) };
         let is_first = read.answer == Answer::First;
         // A sitemap that says nothing new is one all the same.

@@ -1,7 +1,8 @@
 //! What people decide about pages while a crawl runs. They are told once it is on the disk.
 
-use refrain_core::frontier::AgeLimits;
+use refrain_core::frontier::{AgeLimits, OrderId};
 use refrain_core::time::Time;
+use refrain_fetch::url::PageUrl;
 use refrain_store::{Added, Committed, Edit, PageId, PageState};
 use tokio::sync::oneshot;
 
@@ -9,7 +10,9 @@ use super::Crawl;
 use super::asked::tell;
 use crate::CrawlError;
 use crate::index::Place;
+use crate::once::{Once, Reused};
 use crate::seeds::{self, Seed};
+use crate::settings::host_name;
 
 /// A page that was to be added.
 enum Slot {
@@ -136,10 +139,15 @@ impl Crawl {
                 self.scheduler.frontier.remove(now, page)?;
                 self.scheduler.pages.remove(page);
             }
+            if let Ok(url) = PageUrl::parse(&record.url) {
+                let kept = self.external.forget(*stored, &host_name(&url));
+                self.journal.keep(now, kept);
+            }
             self.scheduler.hubs.remove(*stored);
             self.scheduler.listening.forget(*stored);
             self.reads.forget(*stored);
             self.paused.remove(stored);
+            self.hurried.remove(stored);
             self.journal.forget(now, *stored, record.url);
         }
         // Those that nothing was found of are not there.
@@ -149,6 +157,29 @@ impl Crawl {
         };
         self.journal.when_written(now, move |_| tell(reply, missing));
         Ok(())
+    }
+
+    /// Pages to be fetched next, once. Nothing of that is on the disk: who was not answered before the process ended asks again, and is heard.
+    pub(super) fn hurry_once(
+        &mut self,
+        now: Time,
+        pages: Vec<PageId>,
+        once: Option<Once>,
+    ) -> Result<Result<Vec<PageId>, Reused>, CrawlError> {
+        match once.map(|once| self.once.came(once, now)).transpose() {
+            Ok(Some(true)) => {
+                let pages = pages.into_iter();
+                Ok(Ok(pages.filter(|page| self.scheduler.pages.scheduled(*page).is_none()).collect()))
+            }
+            Ok(_) => {
+                let refused = self.hurry_pages(now, pages)?;
+                if let Some(once) = once.filter(|_| refused.is_empty()) {
+                    self.once.remember(once, now);
+                }
+                Ok(Ok(refused))
+            }
+            Err(reused) => Ok(Err(reused)),
+        }
     }
 
     /// Pages to be fetched next. Those that cannot be.
@@ -163,7 +194,8 @@ impl Crawl {
             match self.scheduler.pages.scheduled(stored) {
                 Some(page) => {
                     self.scheduler.frontier.hurry(now, page)?;
-                    self.hurried.insert(stored);
+                    // A visit that is under way began before somebody asked: it is not the one that is wanted.
+                    self.hurried.insert(stored, None);
                 }
                 None => refused.push(stored),
             }
@@ -171,12 +203,24 @@ impl Crawl {
         Ok(refused)
     }
 
-    /// A page that somebody wanted at once was looked at: from now on it is like others.
-    pub(super) fn was_hurried(&mut self, now: Time, stored: PageId) -> Result<(), CrawlError> {
-        if !self.hurried.remove(&stored) {
+    /// If somebody wanted a page at once and this look is what came of it, it is like others from now on. If it was under way before, another one
+    /// follows as soon as the host allows it.
+    pub(super) fn was_hurried(
+        &mut self,
+        now: Time,
+        stored: PageId,
+        order: Option<OrderId>,
+    ) -> Result<(), CrawlError> {
+        let Some(wanted) = self.hurried.get(&stored).copied() else { return Ok(()) };
+        let Some(page) = self.scheduler.pages.scheduled(stored) else {
+            self.hurried.remove(&stored);
             return Ok(());
+        };
+        if wanted.is_none() || wanted != order {
+            // Whatever came of the look: a failure is no reason to wait.
+            return Ok(self.scheduler.frontier.hurry(now, page)?);
         }
-        let Some(page) = self.scheduler.pages.scheduled(stored) else { return Ok(()) };
+        self.hurried.remove(&stored);
         let most = self.reader.page_by_id(stored)?.and_then(|record| record.max_age);
         let most = most.unwrap_or(refrain_core::time::Span::MAX);
         self.scheduler.frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() })?;

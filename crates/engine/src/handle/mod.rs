@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use crate::door::Shut;
 use crate::event::Event;
 use crate::kinds::Kind;
+use crate::once::{Once, Reused};
 use crate::seeds::Seed;
 use crate::settings::host_name;
 use crate::sources::{self, Announced};
@@ -54,7 +55,7 @@ pub(crate) enum Ask {
     /// Pages to be forgotten. Those that are not there.
     Remove { pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>> },
     /// Pages to be fetched next. Those that are not crawled.
-    Hurry { pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>> },
+    Hurry { pages: Vec<PageId>, once: Option<Once>, reply: oneshot::Sender<Result<Vec<PageId>, Reused>> },
     /// How hosts are treated; all of these names.
     Hosts { names: Vec<String>, reply: oneshot::Sender<Vec<Option<HostNow>>> },
     /// How a host is to be treated.
@@ -68,11 +69,28 @@ pub(crate) enum Ask {
     /// Pages by chance, for a forecast.
     Sample { most: usize, reply: oneshot::Sender<Sample> },
     /// Pages that somebody says have changed.
-    Signals { kind: Kind, said: Vec<Said>, reply: oneshot::Sender<Vec<Heard>> },
+    Signals {
+        kind: Kind,
+        said: Vec<Said>,
+        once: Option<Once>,
+        reply: oneshot::Sender<Result<Vec<Heard>, Reused>>,
+    },
     /// A feed that was pushed rather than fetched.
-    Distributed { page: PageId, url: PageUrl, announced: Box<Announced>, reply: oneshot::Sender<u64> },
+    Distributed {
+        page: PageId,
+        url: PageUrl,
+        announced: Box<Announced>,
+        once: Option<Once>,
+        reply: oneshot::Sender<Result<u64, Reused>>,
+    },
     /// Pages that people asked for, and how often.
     Reads { reads: Vec<(PageId, f64)>, reply: oneshot::Sender<Vec<PageId>> },
+    /// The same, told by others, who are answered once it is on the disk.
+    Requests {
+        reads: Vec<(PageId, f64)>,
+        once: Option<Once>,
+        reply: oneshot::Sender<Result<Vec<PageId>, Reused>>,
+    },
     /// Work for another fetcher.
     Next { wanted: WorkWanted, reply: oneshot::Sender<Grant> },
     /// What another fetcher saw.
@@ -223,12 +241,17 @@ impl Handle {
         self.ask(|reply| Ask::Remove { pages, reply }).await
     }
 
-    /// Pages to be fetched next, as soon as their hosts allow it. Those that are not crawled.
+    /// Pages to be fetched next, as soon as their hosts allow it. Those that are not crawled. Who asks again under the same name asks once, as
+    /// long as this process lives.
     ///
     /// # Errors
-    /// If the crawl is over.
-    pub async fn hurry(&self, pages: Vec<PageId>) -> Result<Vec<PageId>, Over> {
-        self.ask(|reply| Ask::Hurry { pages, reply }).await
+    /// If the crawl is over; inside, if the name is that of another request.
+    pub async fn hurry(
+        &self,
+        pages: Vec<PageId>,
+        once: Option<Once>,
+    ) -> Result<Result<Vec<PageId>, Reused>, Over> {
+        self.ask(|reply| Ask::Hurry { pages, once, reply }).await
     }
 
     /// How hosts are treated; `None` where there is no such host.
@@ -279,24 +302,48 @@ impl Handle {
         self.ask(|reply| Ask::Sample { most, reply }).await
     }
 
-    /// Somebody says that pages changed. What became of each.
+    /// Somebody says that pages changed. What became of each; who says it again under the same name has said nothing new.
     ///
     /// # Errors
-    /// If the crawl is over.
-    pub async fn signal(&self, kind: Kind, said: Vec<Said>) -> Result<Vec<Heard>, Over> {
-        self.ask(|reply| Ask::Signals { kind, said, reply }).await
+    /// If the crawl is over; inside, if the name is that of another request.
+    pub async fn signal(
+        &self,
+        kind: Kind,
+        said: Vec<Said>,
+        once: Option<Once>,
+    ) -> Result<Result<Vec<Heard>, Reused>, Over> {
+        self.ask(|reply| Ask::Signals { kind, said, once, reply }).await
     }
 
-    /// A feed was pushed rather than fetched: how many signals and new pages were in it. `page` is the feed.
+    /// A feed was pushed rather than fetched: how many signals and new pages were in it; none, if the same came before. `page` is the feed.
     ///
     /// # Errors
-    /// If the crawl is over.
-    pub async fn distributed(&self, page: PageId, url: PageUrl, answer: Response) -> Result<u64, Over> {
+    /// If the crawl is over; inside, if the name is that of another request.
+    pub async fn distributed(
+        &self,
+        page: PageId,
+        url: PageUrl,
+        answer: Response,
+        once: Option<Once>,
+    ) -> Result<Result<u64, Reused>, Over> {
         let announced = Box::new(sources::read(Kind::WebSub, &answer, &url, &self.kit.index, self.now()));
-        self.ask(|reply| Ask::Distributed { page, url, announced, reply }).await
+        self.ask(|reply| Ask::Distributed { page, url, announced, once, reply }).await
     }
 
-    /// People asked for pages: each, and how often. Those that are not there.
+    /// People asked for pages, as others tell: each, and how often. Those that are not there. What is told again under the same name is not counted
+    /// again.
+    ///
+    /// # Errors
+    /// If the crawl is over; inside, if the name is that of another request.
+    pub async fn requests(
+        &self,
+        reads: Vec<(PageId, f64)>,
+        once: Option<Once>,
+    ) -> Result<Result<Vec<PageId>, Reused>, Over> {
+        self.ask(|reply| Ask::Requests { reads, once, reply }).await
+    }
+
+    /// People asked for pages: each, and how often. Those that are not there. It is on the disk within seconds.
     ///
     /// # Errors
     /// If the crawl is over.
@@ -336,7 +383,7 @@ impl Handle {
         self.ask(|reply| Ask::Results { results: results.0, reply }).await
     }
 
-    /// Keeps what belongs to the whole crawl, by name.
+    /// Keeps what belongs to the whole crawl, by name; what is empty is not kept any more.
     ///
     /// # Errors
     /// If the crawl is over.

@@ -278,7 +278,7 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
     let seen = match saw {
         Saw::Answer { status, headers, body, .. } => {
             let answer = answer(status, headers, body, response, took);
-            judged(&answer, time).unwrap_or_else(|| {
+            judged(kit, &answered, &answer, time).unwrap_or_else(|| {
                 match read::read(kit, &mut memo, &answered, &answer, time, (false, false)) {
                     Ok(read) => Seen::Read(Box::new(read)),
                     Err(why) => Seen::Failed(why),
@@ -287,7 +287,7 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
         }
         Saw::Told { status, headers, changed, digest, title, .. } => {
             let answer = answer(status, headers, Bytes::new(), response, took);
-            if let Some(seen) = judged(&answer, time) {
+            if let Some(seen) = judged(kit, &answered, &answer, time) {
                 seen
             } else {
                 let told = read::Told { changed, digest, title };
@@ -313,13 +313,34 @@ fn memo(reader: &Reader, page: PageId, has_body: bool) -> Result<Option<Memo>, r
 }
 
 /// What a status means that is not one of use.
-fn judged(answer: &Response, time: Time) -> Option<Seen> {
+fn judged(kit: &Kit, url: &PageUrl, answer: &Response, time: Time) -> Option<Seen> {
     match answer.status {
         200..=299 | 304 => None,
+        300..=399 if answer.headers.text("location").is_some() => Some(led(kit, url, answer)),
         404 | 410 => Some(Seen::Gone),
         429 | 503 => Some(Seen::SlowDown(answer.retry_after(time))),
         status => Some(Seen::Failed(format!("status {status}"))),
     }
+}
+
+/// Where an answer leads. Nobody is led where no crawler goes.
+fn led(kit: &Kit, url: &PageUrl, answer: &Response) -> Seen {
+    let target = answer.headers.text("location").unwrap_or_default().trim();
+    match url.join(target) {
+        Err(why) => Seen::Failed(format!("a redirect to nowhere: {why}")),
+        Ok(target) if target == *url => Seen::Failed("a redirect to itself".to_owned()),
+        Ok(target) if is_private(&target) && !kit.settings.client.allow_private => {
+            Seen::Failed(format!("a redirect to {}, which is not public", target.host()))
+        }
+        Ok(target) => Seen::Redirected(target),
+    }
+}
+
+/// Whether an address is that of this machine or its neighbours, as far as its name tells.
+fn is_private(url: &PageUrl) -> bool {
+    let name = url.host();
+    let is_local = name == "localhost" || name.ends_with(".localhost");
+    is_local || url.address().is_some_and(|address| !refrain_fetch::address::is_public(address))
 }
 
 fn ruled(kit: &Kit, page: &PageUrl, asked: Time, response: Option<Span>, saw: Saw) -> Done {

@@ -14,7 +14,8 @@ const MONTHS: [&str; 12] =
 
 pub(super) fn request(line: &str, rules: &Rules) -> Result<Request, Skip> {
     let unlike = || Skip::Bad("it is neither a line of a log nor time,url".to_owned());
-    let (who, rest) = line.split_once('[').ok_or_else(unlike)?;
+    let (who, rest) = line.split_at(dated_at(line).ok_or_else(unlike)?);
+    let rest = &rest[1..];
     let (date, rest) = rest.split_once(']').ok_or_else(unlike)?;
     let (asked, rest) = quoted(rest).ok_or_else(unlike)?;
     let mut words = rest.split_ascii_whitespace();
@@ -39,6 +40,14 @@ pub(super) fn request(line: &str, rules: &Rules) -> Result<Request, Skip> {
     let time = time(date, rules.now)?;
     let target = target.rsplit_once(" HTTP/").map_or(target, |(target, _)| target);
     Ok(Request { time, url: page(target, who, rules)? })
+}
+
+/// Where the date begins: with the first bracket that is not that of an address of IPv6, which a virtual host may have.
+fn dated_at(line: &str) -> Option<usize> {
+    let address = line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
+    let is_address = address.is_some_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok());
+    let from = usize::from(is_address);
+    line[from..].find('[').map(|at| from + at)
 }
 
 /// The text between the next two quotes, and what follows. Quotes within are escaped.
@@ -86,13 +95,16 @@ fn origin(who: &str, site: Option<&PageUrl>) -> Option<String> {
     let home = site.map(|site| site.robots().as_str().trim_end_matches("/robots.txt").to_owned());
     let mut words = who.split_ascii_whitespace();
     let Some(host) = words.next().filter(|_| words.count() == 3) else { return home };
+    // Servers that call themselves by an address of IPv6 leave out the brackets.
+    let bracketed = host.parse::<std::net::Ipv6Addr>().map(|address| format!("[{address}]"));
+    let host = bracketed.as_deref().unwrap_or(host);
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, Some(port)),
         _ => (host, None),
     };
     // The site's scheme and port are right, where the server that wrote the log may be behind another.
     match site {
-        Some(site) if site.host().eq_ignore_ascii_case(name) => return home,
+        Some(site) if site.host().eq_ignore_ascii_case(name.trim_matches(['[', ']'])) => return home,
         _ => {}
     }
     Some(match port {

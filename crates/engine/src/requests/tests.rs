@@ -74,6 +74,12 @@ fn virtual_hosts_go_before_the_site() {
     assert_eq!(urls(&line("www.example.com:80"), None), ["http://www.example.com//p"]);
     assert_eq!(urls(&line("www.example.com"), Some("http://example.org")), ["https://www.example.com//p"]);
     assert_eq!(urls(&line("example.org:8080"), Some("http://example.org")), ["http://example.org//p"]);
+    assert_eq!(urls(&line("[2001:db8::1]:8080"), None), ["https://[2001:db8::1]:8080//p"]);
+    assert_eq!(urls(&line("2001:db8::1"), None), ["https://[2001:db8::1]//p"]);
+    assert_eq!(
+        urls(&line("2001:db8::1"), Some("http://[2001:db8::1]:8080")),
+        ["http://[2001:db8::1]:8080//p"]
+    );
     let (found, tally) = read(combined("/p", BROWSER).as_bytes(), &rules(None));
     assert_eq!((found.len(), tally.homeless), (0, 1));
 }

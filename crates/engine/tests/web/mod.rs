@@ -12,7 +12,7 @@ use refrain_fetch::url::PageUrl;
 use refrain_store::{Options, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::channel;
 use tokio::sync::watch;
 
 /// What is at an address.
@@ -47,7 +47,7 @@ pub(crate) async fn crawl_logged(
     let seed = |url: &String| Seed { url: PageUrl::parse(url).unwrap(), importance: None, max_age: None };
     add_seeds(&mut store, &urls.iter().map(seed).collect::<Vec<_>>(), clock.now()).unwrap();
     let mut crawl = Crawl::new(store, directory, settings, clock, None).unwrap();
-    let (to, mut decisions) = unbounded_channel();
+    let (to, mut decisions) = channel(1 << 20);
     crawl.tell_decisions(to);
     let (_keep, stop) = watch::channel(false);
     let summary = crawl.run(stop).await.unwrap();

@@ -71,8 +71,13 @@ pub(super) fn delivered(connection: &Connection, delivered: &[(String, Seq)]) ->
 
 pub(super) fn meta(connection: &Connection, values: &[(String, Vec<u8>)]) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?;
+    let mut remove = connection.prepare_cached("DELETE FROM meta WHERE key = ?1")?;
     for (key, value) in values {
-        write.execute((key, value))?;
+        if value.is_empty() {
+            remove.execute((key,))?;
+        } else {
+            write.execute((key, value))?;
+        }
     }
     Ok(())
 }

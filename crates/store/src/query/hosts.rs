@@ -57,8 +57,10 @@ impl Reader {
         self.one(&format!("SELECT {COLUMNS} FROM hosts WHERE id = ?1"), (id.0,), host)
     }
 
-    /// The hosts that somebody may mean by a name: with or without scheme and port.
+    /// The hosts that somebody may mean by a name: with or without scheme and port; an address of IPv6 with or without brackets.
     pub fn hosts_named(&self, name: &str) -> Result<Vec<HostId>, StoreError> {
+        let bracketed = name.parse::<std::net::Ipv6Addr>().map(|address| format!("[{address}]"));
+        let name = bracketed.as_deref().unwrap_or(name);
         let sql = "SELECT id FROM hosts WHERE name IN (?1, 'http://' || ?1, 'https://' || ?1)
                        OR substr(name, 1, length(?1) + 1) = ?1 || ':'
                        OR substr(name, 1, length(?1) + 8) = 'http://' || ?1 || ':'

@@ -129,3 +129,63 @@ fn looks_become_chains() {
     drop(store);
     assert_like_new(directory.path());
 }
+
+/// Before version 4 hosts that are addresses of IPv6 had no brackets, so that two of them could have one name.
+#[test]
+fn hosts_without_brackets_are_named_anew() {
+    let directory = older(
+        VERSION_3,
+        3,
+        "INSERT INTO hosts (id, name, gap, failures, robots, robots_fetched, wanted_gap, paused) VALUES
+             (1, 'https://::1:8443', 3000, 2, x'78', 5, 7000, 1), (2, 'http://a.example', 1, 0, x'79', 5, NULL, 0), (3, 'http://::1', 9, 0, NULL, NULL, NULL, 0);
+         INSERT INTO pages (url, host, importance, added, found) VALUES
+             ('https://[::1]:8443/a', 1, 1, 0, 'seed'), ('https://[::1]:8443/b?c=/d', 1, 1, 0, 'seed'),
+             ('https://[::1:8443]/', 1, 1, 0, 'seed'), ('http://a.example/[x]', 2, 1, 0, 'seed'), ('http://[::1]/', 3, 1, 0, 'seed');
+         INSERT INTO voices (host, kind, intervals, precision, recall, heard, learned) VALUES
+             (1, 'feed', 3, 0.5, 0.5, 1, x'00'), (2, 'feed', 3, 0.5, 0.5, 1, x'00');
+         INSERT INTO meta (key, value) VALUES ('hours https://::1:8443', x'00'), ('hours http://a.example', x'00'), ('websub.x', x'');",
+    );
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    let reader = store.read();
+    let host_of = |url: &str| {
+        let page = reader.page(url).unwrap().unwrap();
+        reader.host_by_id(page.host).unwrap().unwrap()
+    };
+    for (url, name) in [
+        ("https://[::1]:8443/a", "https://[::1]:8443"),
+        ("https://[::1]:8443/b?c=/d", "https://[::1]:8443"),
+        ("https://[::1:8443]/", "https://[::1:8443]"),
+        ("http://a.example/[x]", "http://a.example"),
+        ("http://[::1]/", "http://[::1]"),
+    ] {
+        assert_eq!(host_of(url).name, name);
+    }
+    let moved = host_of("https://[::1]:8443/a");
+    assert_eq!(
+        (moved.wanted_gap.map(refrain_core::time::Span::as_secs), moved.paused),
+        (Some(7.0), true),
+        "what was wanted holds"
+    );
+    assert_eq!((moved.failures, moved.robots), (2, None), "its rules are asked for");
+    assert!(host_of("http://a.example/[x]").robots.is_some(), "others are as they were");
+    let mut names = Vec::new();
+    reader
+        .hosts(|host| {
+            names.push(host.name);
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    names.sort();
+    assert_eq!(names, ["http://[::1]", "http://a.example", "https://[::1:8443]", "https://[::1]:8443"]);
+    assert_eq!(reader.meta("hours https://::1:8443").unwrap(), None);
+    assert!(reader.meta("hours http://a.example").unwrap().is_some());
+    assert_eq!(reader.meta("websub.x").unwrap(), None, "nothing is kept of it");
+    assert_eq!(reader.hosts_named("::1").unwrap(), reader.hosts_named("[::1]").unwrap());
+    assert_eq!(reader.hosts_named("::1").unwrap().len(), 2, "with any scheme and port");
+    drop(store);
+    assert_like_new(directory.path());
+    let voices = "SELECT count(*) FROM voices JOIN hosts ON hosts.id = host";
+    let database = rusqlite::Connection::open(directory.path().join("refrain.db")).unwrap();
+    assert_eq!(database.query_row(voices, (), |row| row.get::<_, i64>(0)).unwrap(), 3);
+    assert_sound(directory.path());
+}

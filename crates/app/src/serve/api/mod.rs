@@ -13,10 +13,10 @@ mod forecast;
 mod health;
 mod hosts;
 pub(crate) mod input;
+mod key;
 mod pages;
 mod reads;
 mod requests;
-mod shapes;
 mod signals;
 mod status;
 mod stream;
@@ -37,6 +37,7 @@ use super::guard::{self, Guard};
 use super::readers::Readers;
 use super::tokens::Scope;
 use crate::crawl::config::Config;
+pub(crate) use crate::data::shapes;
 pub(crate) use reads::Reads;
 
 /// What all doors have in common.

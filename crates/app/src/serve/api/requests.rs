@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use axum::{Extension, Json};
 use http::HeaderMap;
 use refrain_core::time::Time;
 use refrain_fetch::url::PageUrl;
@@ -15,8 +15,10 @@ use utoipa::ToSchema;
 use super::App;
 use super::body::{self, Lines};
 use super::input::{Asked, Form, NoQuery, at_most, form, json};
+use super::key::Key;
 use super::pages::copy::{at_time, send};
 use super::pages::one::Address;
+use crate::serve::guard::Caller;
 use crate::serve::problem::{Answer, Details, Problem};
 
 /// So many are in a list; lines may be any number.
@@ -52,11 +54,21 @@ pub(crate) struct Counted {
 /// Tell which pages were asked for
 ///
 /// Pages matter as much as they are asked for. A list, or one request per line.
+///
+/// What is sent again under the same `Idempotency-Key` within an hour is not counted again.
 #[utoipa::path(post, path = "/v1/requests", tag = "requests",
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$",
+            description = "Any text that is another one for every new request.")),
     request_body(content((Vec<Asks<'_>> = "application/json"), (String = "application/x-ndjson"))),
     responses((status = 200, body = Counted)))]
-pub(crate) async fn requests(State(app): State<App>, _: NoQuery, request: Request) -> Answer<Json<Counted>> {
-    let mut done = Counted::default();
+pub(crate) async fn requests(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    key: Key,
+    _: NoQuery,
+    request: Request,
+) -> Answer<Json<Counted>> {
+    let mut desk = Desk { app: &app, caller, key, parts: 0, done: Counted::default() };
     match form(request.headers()) {
         Some(Form::Json) => {
             let bytes = body::whole(request.into_body(), app.max_body).await?;
@@ -68,7 +80,7 @@ pub(crate) async fn requests(State(app): State<App>, _: NoQuery, request: Reques
                     .map_err(|why| Problem::impossible(format!("at place {}: {why}", place + 1)))?;
                 reads.push(one);
             }
-            count(&app, reads, &mut done).await?;
+            desk.count(reads).await?;
         }
         Some(Form::Lines) => {
             let (mut lines, mut reads) = (Lines::new(request.into_body()), Vec::new());
@@ -86,16 +98,18 @@ pub(crate) async fn requests(State(app): State<App>, _: NoQuery, request: Reques
                 })
                 .await?
             {
-                if reads.len() >= MOST {
-                    count(&app, std::mem::take(&mut reads), &mut done).await?;
+                // In parts of one size, however the body came: what is sent again has the same parts.
+                while reads.len() >= MOST {
+                    let rest = reads.split_off(MOST);
+                    desk.count(std::mem::replace(&mut reads, rest)).await?;
                 }
             }
-            count(&app, reads, &mut done).await?;
-            done.refused += refused;
+            desk.count(reads).await?;
+            desk.done.refused += refused;
         }
         None => return Err(Problem::form("application/json or application/x-ndjson")),
     }
-    Ok(Json(done))
+    Ok(Json(desk.done))
 }
 
 /// A page by its number or its address, and how often it was asked for.
@@ -113,29 +127,53 @@ fn understood(one: &Asks<'_>) -> Result<Read, String> {
     }
 }
 
-async fn count(app: &App, reads: Vec<Read>, done: &mut Counted) -> Answer<()> {
-    if reads.is_empty() {
-        return Ok(());
+/// Who counts, part by part.
+struct Desk<'a> {
+    app: &'a App,
+    caller: Caller,
+    key: Key,
+    parts: u64,
+    done: Counted,
+}
+
+impl Desk<'_> {
+    async fn count(&mut self, reads: Vec<Read>) -> Answer<()> {
+        if reads.is_empty() {
+            return Ok(());
+        }
+        let all = reads.len() as u64;
+        let once = self.key.once(&self.caller, &format!("requests.{}", self.parts), || as_bytes(&reads));
+        self.parts += 1;
+        let reads: Vec<(PageId, f64)> = self
+            .app
+            .readers
+            .scan(move |reader| {
+                let urls = reads.iter().filter_map(|(page, _)| page.as_ref().err()).map(PageUrl::as_str);
+                let mut found = reader.ids_of(urls)?.into_iter();
+                let known = reads.iter().filter_map(|(page, count)| match page {
+                    Ok(page) => Some((*page, *count)),
+                    Err(_) => Some((found.next().flatten()?, *count)),
+                });
+                Ok::<_, Problem>(known.collect())
+            })
+            .await?;
+        let missing = self.app.handle.requests(reads.clone(), once).await??;
+        let missing: std::collections::HashSet<PageId> = missing.into_iter().collect();
+        let counted = reads.iter().filter(|(page, _)| !missing.contains(page)).count() as u64;
+        self.done.counted += counted;
+        self.done.unknown += all - counted;
+        Ok(())
     }
-    let all = reads.len() as u64;
-    let reads: Vec<(PageId, f64)> = app
-        .readers
-        .scan(move |reader| {
-            let urls = reads.iter().filter_map(|(page, _)| page.as_ref().err()).map(PageUrl::as_str);
-            let mut found = reader.ids_of(urls)?.into_iter();
-            let known = reads.iter().filter_map(|(page, count)| match page {
-                Ok(page) => Some((*page, *count)),
-                Err(_) => Some((found.next().flatten()?, *count)),
-            });
-            Ok::<_, Problem>(known.collect())
-        })
-        .await?;
-    let missing: std::collections::HashSet<PageId> =
-        app.handle.reads(reads.clone()).await?.into_iter().collect();
-    let counted = reads.iter().filter(|(page, _)| !missing.contains(page)).count() as u64;
-    done.counted += counted;
-    done.unknown += all - counted;
-    Ok(())
+}
+
+/// What is said, to be known again.
+fn as_bytes(reads: &[Read]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (page, count) in reads {
+        let page = page.as_ref().map_or_else(|url| url.as_str().to_owned(), |page| page.0.to_string());
+        bytes.extend(format!("{page} {count}\n").into_bytes());
+    }
+    bytes
 }
 
 /// Read the copy of a page, and count that as a request

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::App;
 use super::input::{Content, Moment, NoQuery, at_most};
+use super::key::Key;
 use crate::serve::guard::{Caller, NAMELESS};
 use crate::serve::problem::{Answer, Problem};
 use crate::serve::tokens::speaks_for;
@@ -67,19 +68,22 @@ pub(crate) struct Outcome {
 ///
 /// Signals count as far as those of the same source have come true before. The source is the token's; without one it is `api`.
 #[utoipa::path(post, path = "/v1/signals", tag = "signals",
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$",
+            description = "Any text that is another one for every new request: what is sent again counts once.")),
     request_body(content = Signals, content_type = "application/json"),
     responses((status = 200, body = Outcomes)))]
 pub(crate) async fn signals(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    key: Key,
     _: NoQuery,
     Content(signals): Content<Signals>,
 ) -> Answer<Json<Outcomes>> {
     at_most(signals.signals.len(), MOST)?;
-    tell(&app, &caller, signals.signals).await.map(Json)
+    tell(&app, &caller, &key, signals.signals).await.map(Json)
 }
 
-async fn tell(app: &App, caller: &Caller, signals: Vec<OneSignal>) -> Answer<Outcomes> {
+async fn tell(app: &App, caller: &Caller, key: &Key, signals: Vec<OneSignal>) -> Answer<Outcomes> {
     let name = caller.0.as_ref().and_then(|token| token.source.as_deref()).unwrap_or(NAMELESS);
     let source = Source::new(name).ok_or_else(|| {
         tracing::error!(name, "there are too many sources of signals");
@@ -103,7 +107,8 @@ async fn tell(app: &App, caller: &Caller, signals: Vec<OneSignal>) -> Answer<Out
         results.push(fate);
     }
     if !said.is_empty() {
-        let heard = app.handle.signal(Kind::Source(source), said).await?;
+        let once = key.once(caller, "signals", || as_bytes(&said));
+        let heard = app.handle.signal(Kind::Source(source), said, once).await??;
         app.count.heard(Kind::Source(source), &heard);
         for (place, heard) in places.into_iter().zip(heard) {
             let result = match heard {
@@ -124,6 +129,16 @@ async fn tell(app: &App, caller: &Caller, signals: Vec<OneSignal>) -> Answer<Out
         refused: count("refused"),
         results,
     })
+}
+
+/// What is said, to be known again.
+fn as_bytes(said: &[Said]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for Said { url, changed, adds } in said {
+        let changed = changed.map(refrain_core::time::Time::as_nanos);
+        bytes.extend(format!("{url} {changed:?} {adds}\n").into_bytes());
+    }
+    bytes
 }
 
 fn refused(why: String) -> Outcome {

@@ -104,6 +104,7 @@ fn pulse() -> Told {
         given: 10,
         taken: 7,
         given_up: 2,
+        missed_decisions: 6,
         leased: 1,
         ..Summary::default()
     };
@@ -177,6 +178,7 @@ fn what_happens_is_counted() {
         ("refrain_complaints_total", &[], 0.0),
         ("refrain_changes_total", &[], 17.0),
         ("refrain_warnings_total", &[], 1.0),
+        ("refrain_decisions_missed_total", &[], 6.0),
         ("refrain_pushes_total", &[("kind", "indexnow"), ("verdict", "news")], 3.0),
         ("refrain_pushes_total", &[("kind", "indexnow"), ("verdict", "refused")], 1.0),
         ("refrain_leases_given_total", &[], 10.0),

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use refrain_core::time::Time;
-use refrain_engine::{Handle, Heard, Kind, Over, Said};
+use refrain_engine::{Handle, Heard, Kind, Once, Over, Said};
 use refrain_fetch::FetchError;
 use refrain_fetch::client::{Client, Post, Request, Response};
 use refrain_fetch::url::PageUrl;
@@ -20,14 +20,20 @@ pub(crate) trait Ears: Send + Sync + 'static {
     /// The moment.
     fn now(&self) -> Time;
     /// Pages are said to have changed.
-    fn signal(&self, kind: Kind, said: Vec<Said>) -> Soon<'_, Result<Vec<Heard>, Over>>;
+    fn signal(&self, kind: Kind, said: Vec<Said>, once: Option<Once>) -> Soon<'_, Result<Vec<Heard>, Over>>;
     /// A feed was pushed.
-    fn distributed(&self, page: PageId, url: PageUrl, answer: Response) -> Soon<'_, Result<u64, Over>>;
+    fn distributed(
+        &self,
+        page: PageId,
+        url: PageUrl,
+        answer: Response,
+        once: Once,
+    ) -> Soon<'_, Result<u64, Over>>;
     /// A polite request of our own; `None`: not soon.
     fn get(&self, request: Request) -> Soon<'_, Result<Option<Result<Response, FetchError>>, Over>>;
     /// Something handed to a hub.
     fn post(&self, post: Post) -> Soon<'_, Result<Response, FetchError>>;
-    /// Keeps something; it is on the disk when this returns.
+    /// Keeps something; it is on the disk when this returns. What is empty is not kept any more.
     fn keep(&self, name: String, value: Vec<u8>) -> Soon<'_, Result<(), Over>>;
     /// What was kept under names that begin like this.
     fn kept(&self, start: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
@@ -62,12 +68,21 @@ impl Ears for Crawled {
         self.handle.now()
     }
 
-    fn signal(&self, kind: Kind, said: Vec<Said>) -> Soon<'_, Result<Vec<Heard>, Over>> {
-        Box::pin(self.handle.signal(kind, said))
+    // Names are made of all that is said: none is used for something else.
+    fn signal(&self, kind: Kind, said: Vec<Said>, once: Option<Once>) -> Soon<'_, Result<Vec<Heard>, Over>> {
+        Box::pin(async move { Ok(self.handle.signal(kind, said, once).await?.unwrap_or_default()) })
     }
 
-    fn distributed(&self, page: PageId, url: PageUrl, answer: Response) -> Soon<'_, Result<u64, Over>> {
-        Box::pin(self.handle.distributed(page, url, answer))
+    fn distributed(
+        &self,
+        page: PageId,
+        url: PageUrl,
+        answer: Response,
+        once: Once,
+    ) -> Soon<'_, Result<u64, Over>> {
+        Box::pin(async move {
+            Ok(self.handle.distributed(page, url, answer, Some(once)).await?.unwrap_or_default())
+        })
     }
 
     fn get(&self, request: Request) -> Soon<'_, Result<Option<Result<Response, FetchError>>, Over>> {

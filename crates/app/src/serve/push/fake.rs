@@ -8,7 +8,7 @@ use axum::body::Body;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, Request as HttpRequest};
 use refrain_core::time::{Span, Time};
-use refrain_engine::{Heard, Kind, Over, Said, Source};
+use refrain_engine::{Heard, Kind, Once, Over, Said, Source};
 use refrain_fetch::FetchError;
 use refrain_fetch::client::{Headers, Post, Request, Response, Version};
 use refrain_fetch::url::PageUrl;
@@ -18,6 +18,7 @@ use tower::ServiceExt;
 use super::ears::{Ears, Soon};
 use super::webhook::{Speaker, Tokens};
 use super::{Count, Push, Settings, Verdict};
+use crate::serve::server::Peer;
 
 /// Kind, address, when it changed, and whether it may be added.
 type Told = (Kind, String, Option<Time>, bool);
@@ -36,6 +37,7 @@ pub(super) struct Fake {
     pub(super) posts: Mutex<Vec<(String, String)>>,
     pub(super) gets: Mutex<Vec<String>>,
     pub(super) kept: Mutex<Vec<(String, Vec<u8>)>>,
+    known: Mutex<Vec<Once>>,
     pub(super) counted: Mutex<Vec<(&'static str, Verdict)>>,
     pub(super) news: Mutex<usize>,
     pub(super) is_over: AtomicBool,
@@ -68,10 +70,28 @@ impl Fake {
         if self.is_over.load(Ordering::SeqCst) { Err(Over) } else { Ok(answer) }
     }
 
+    /// Whether this came for the first time, as the crawl would know it after a restart, too.
+    fn is_first(&self, once: Option<Once>) -> bool {
+        once.is_none_or(|once| {
+            let mut known = lock(&self.known);
+            let is_first = !known.contains(&once);
+            known.extend(is_first.then_some(once));
+            is_first
+        })
+    }
+
     pub(super) fn push(self: &Arc<Self>) -> Arc<Push> {
+        self.push_with(Some("https://crawler.example/refrain/"), 3)
+    }
+
+    pub(super) fn push_with(
+        self: &Arc<Self>,
+        public_url: Option<&str>,
+        most_subscriptions: usize,
+    ) -> Arc<Push> {
         let settings = Settings {
-            public_url: Some(PageUrl::parse("https://crawler.example/refrain/").unwrap()),
-            most_subscriptions: 3,
+            public_url: public_url.map(|url| PageUrl::parse(url).unwrap()),
+            most_subscriptions,
             indexnow_adds: false,
             tokens: Arc::new(OneToken),
             count: Arc::clone(self) as Arc<dyn Count>,
@@ -135,8 +155,11 @@ impl Ears for Fake {
         Time::ZERO + Span::from_whole_secs(*lock(&self.now))
     }
 
-    fn signal(&self, kind: Kind, said: Vec<Said>) -> Soon<'_, Result<Vec<Heard>, Over>> {
+    fn signal(&self, kind: Kind, said: Vec<Said>, once: Option<Once>) -> Soon<'_, Result<Vec<Heard>, Over>> {
         Box::pin(async move {
+            if !self.is_first(once) {
+                return self.living(vec![Heard::Known; said.len()]);
+            }
             let heard = self.living(vec![Heard::News; said.len()])?;
             let said = said.into_iter().map(|said| (kind, said.url.to_string(), said.changed, said.adds));
             lock(&self.heard).extend(said);
@@ -144,8 +167,17 @@ impl Ears for Fake {
         })
     }
 
-    fn distributed(&self, page: PageId, url: PageUrl, answer: Response) -> Soon<'_, Result<u64, Over>> {
+    fn distributed(
+        &self,
+        page: PageId,
+        url: PageUrl,
+        answer: Response,
+        once: Once,
+    ) -> Soon<'_, Result<u64, Over>> {
         Box::pin(async move {
+            if !self.is_first(Some(once)) {
+                return self.living(0);
+            }
             let body = String::from_utf8_lossy(&answer.body).into_owned();
             lock(&self.fed).push(self.living((page, url.to_string(), body))?);
             Ok(1)
@@ -180,7 +212,9 @@ impl Ears for Fake {
             self.living(())?;
             let mut kept = lock(&self.kept);
             kept.retain(|(known, _)| *known != name);
-            kept.push((name, value));
+            if !value.is_empty() {
+                kept.push((name, value));
+            }
             Ok(())
         })
     }
@@ -205,6 +239,13 @@ impl Ears for Fake {
 
 pub(super) fn block<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// Status of the answer to somebody else's request.
+pub(super) async fn knock_from(push: &Arc<Push>, address: &str, path: &str) -> u16 {
+    let peer = Peer((address.parse::<std::net::IpAddr>().unwrap(), 1).into());
+    let request = HttpRequest::builder().uri(path).extension(peer).body(Body::empty()).unwrap();
+    Arc::clone(push).router().oneshot(request).await.unwrap().status().as_u16()
 }
 
 /// Status and body of the answer to a request: method, path, lines of the head, body.

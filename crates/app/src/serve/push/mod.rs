@@ -3,6 +3,7 @@
 //! Each is a kind of signal whose worth is learned. What cannot be verified, came before, is too large or too slow changes nothing. Everything that
 //! is remembered here is bounded; how often one peer may knock is for the server to say.
 
+mod buckets;
 mod ears;
 #[cfg(test)]
 mod fake;
@@ -10,7 +11,6 @@ mod indexnow;
 mod intake;
 mod ping;
 mod problem;
-mod recent;
 mod verdict;
 mod webhook;
 mod websub;
@@ -23,7 +23,7 @@ use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::StatusCode;
-use refrain_engine::{Handle, Heard, Kind, Over, Said};
+use refrain_engine::{Handle, Heard, Kind, Once, Over, Said};
 use refrain_fetch::client::{self, Client};
 use refrain_fetch::url::PageUrl;
 use tokio::sync::watch;
@@ -137,7 +137,11 @@ impl Push {
 
     /// Hands on what is said, and counts what became of it.
     async fn signal(&self, kind: Kind, said: Vec<Said>) -> Result<Vec<Heard>, Over> {
-        let heard = self.ears.signal(kind, said).await?;
+        self.signal_once(kind, said, None).await
+    }
+
+    async fn signal_once(&self, kind: Kind, said: Vec<Said>, once: Option<Once>) -> Result<Vec<Heard>, Over> {
+        let heard = self.ears.signal(kind, said, once).await?;
         self.settings.count.heard(kind, &heard);
         Ok(heard)
     }

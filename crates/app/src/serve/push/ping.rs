@@ -7,13 +7,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, Uri};
 use refrain_core::time::{Span, Time};
-use refrain_engine::{Kind, Said};
+use refrain_engine::{Kind, Recent, Said};
 use refrain_fetch::url::PageUrl;
 use refrain_store::Role;
 
 use super::intake::{self, Fields};
 use super::problem::Problem;
-use super::recent::Recent;
 use super::verdict::Verdict;
 use super::{Answer, Push};
 

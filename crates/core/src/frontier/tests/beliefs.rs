@@ -5,7 +5,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::*;
 use super::{at, rate};
+use crate::estimate::Answer;
 use crate::page::Belief;
+use crate::time::Span;
 
 /// The greatest value of all pages, computed anew; of equals the first.
 fn best_of<M: Model>(frontier: &Frontier<M>, ids: &[PageId], now: Time) -> (f64, PageId) {

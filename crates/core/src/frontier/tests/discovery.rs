@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use super::super::*;
 use super::at;
+use crate::estimate::Answer;
 use crate::estimate::interest::clicks::Interest;
 use crate::page::Belief;
+use crate::time::Span;
 use crate::value::ValueFunction;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};

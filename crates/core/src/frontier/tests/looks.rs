@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::at;
+use crate::estimate::Answer;
 use crate::page::Belief;
+use crate::time::Span;
 use crate::value::ValueFunction;
 
 /// A value stays below the line of its look as long as that holds, and below the parabola for ever.

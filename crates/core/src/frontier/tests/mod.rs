@@ -8,7 +8,9 @@ mod twins;
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::estimate::Answer;
 use crate::page::Belief;
+use crate::time::Span;
 use crate::value::ValueFunction;
 use serde_json::Value;
 

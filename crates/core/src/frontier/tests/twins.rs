@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::rate;
+use crate::estimate::Answer;
 use crate::page::Belief;
+use crate::time::Span;
 use crate::value::ValueFunction;
 
 /// The same rules, every page looked at every time.

@@ -10,11 +10,11 @@ use utoipa::ToSchema;
 
 use super::super::App;
 use super::super::input::{Content, NoQuery};
+use super::super::key::Key;
 use crate::serve::problem::{Answer, Problem};
 
 /// Nobody waits for longer.
 const LONGEST_WAIT: f64 = 60.0;
-const LONGEST_KEY: usize = 128;
 
 /// What a fetcher wants.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -125,18 +125,7 @@ fn understood(app: &App, headers: &HeaderMap, wanted: &Wanted) -> Answer<WorkWan
         Some(seconds) => Span::from_secs(seconds),
         None => app.lease,
     };
-    let key = match headers.get("idempotency-key") {
-        None => None,
-        Some(key) => {
-            let is_one = |key: &&str| {
-                (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
-            };
-            let key = key.to_str().ok().filter(is_one);
-            let wrong =
-                || Problem::bad("Idempotency-Key: expected 1 to 128 letters of ASCII, without spaces");
-            Some(key.ok_or_else(wrong)?.to_owned())
-        }
-    };
+    let Key(key) = Key::of(headers)?;
     let knows_robots = wanted.knows_robots.unwrap_or(false);
     Ok(WorkWanted { most, wait: Span::from_secs(wait), lease, key, knows_robots })
 }

@@ -1,7 +1,7 @@
 //! What somebody decides about pages.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use http::StatusCode;
 use refrain_store::{Edit, PageId, PageState};
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,10 @@ use utoipa::ToSchema;
 
 use super::super::App;
 use super::super::input::{Content, Given, Importance, NoQuery, Number, Seconds, at_most};
+use super::super::key::Key;
 use super::super::shapes::Page;
 use super::{address, known};
+use crate::serve::guard::Caller;
 use crate::serve::problem::{Answer, Problem};
 
 /// So many pages are changed at a time.
@@ -181,13 +183,22 @@ pub(crate) async fn remove(State(app): State<App>, Number(id): Number, _: NoQuer
 
 /// Fetch a page next, as soon as its host allows it
 #[utoipa::path(post, path = "/v1/pages/{id}/fetch", tag = "pages",
-    params(("id" = i64, Path, minimum = 1, description = "The number of the page")),
+    params(("id" = i64, Path, minimum = 1, description = "The number of the page"),
+           ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$",
+            description = "Any text that is another one for every new request: who sends it again asks for one fetch.")),
     responses((status = 202, description = "It is next."),
               (status = 409, description = "It is paused, gone or forbidden.", body = crate::serve::problem::Details,
                content_type = "application/problem+json")))]
-pub(crate) async fn hurry(State(app): State<App>, Number(id): Number, _: NoQuery) -> Answer<StatusCode> {
+pub(crate) async fn hurry(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Number(id): Number,
+    key: Key,
+    _: NoQuery,
+) -> Answer<StatusCode> {
     let page = app.readers.look(|reader| known(reader, id))?;
-    let missing = app.handle.hurry(vec![PageId(id)]).await?;
+    let once = key.once(&caller, "fetch", || id.to_le_bytes().to_vec());
+    let missing = app.handle.hurry(vec![PageId(id)], once).await??;
     if missing.is_empty() {
         return Ok(StatusCode::ACCEPTED);
     }

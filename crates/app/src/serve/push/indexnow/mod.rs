@@ -1,40 +1,38 @@
 //! IndexNow: a site says which of its pages changed, and shows by a file with a key that it is the site who says so.
 
 mod call;
+mod keys;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, Uri};
 use refrain_core::time::Span;
-use refrain_engine::{Kind, Over, Said};
+use refrain_engine::{Kind, Over, Recent, Said};
 use refrain_fetch::client::Request;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::intake;
 use super::problem::Problem;
-use super::recent::Recent;
 use super::verdict::Verdict;
 use super::{Answer, Push};
+use crate::serve::server::Peer;
+use crate::serve::server::slots::network;
 use call::Call;
+use keys::{Claim, Found, Keys, Task};
 
 const DOOR: &str = "indexnow";
 /// Of a key file so much counts; a key is shorter.
 const KEY_FILE: usize = 1024;
 /// So many calls wait for their keys at a time; each may be as large as a body.
 const MOST_WAITING: usize = 16;
-const MOST_VERDICTS: usize = 10_000;
-/// A key that was there is believed for so long,
-const GOOD_FOR: Span = Span::from_whole_secs(86_400);
-/// one that was not is not asked for again for so long,
-const BAD_FOR: Span = Span::from_whole_secs(600);
-/// and of a host with so many wrong keys in an hour none is asked for: whoever calls must not make us knock at somebody else's door.
-const MOST_BAD: u32 = 10;
-const AN_HOUR: Span = Span::from_whole_secs(3600);
+/// So many calls are known again.
+const MOST_CALLS: usize = 10_000;
 /// The same call again within this says nothing new.
 const SAME_FOR: Span = Span::from_whole_secs(600);
 /// Who calls waits for so long; then the key is looked at without them.
@@ -45,10 +43,7 @@ const AGAIN: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 20_00
 const TRIES: u32 = 3;
 
 pub(super) struct Desk {
-    /// Whether a key was at a place.
-    keys: Mutex<Recent<(String, String), bool>>,
-    /// Wrong keys, by host.
-    wrong: Mutex<Recent<String, u32>>,
+    keys: Keys,
     calls: Mutex<Recent<[u8; 32], ()>>,
     waiting: Arc<Semaphore>,
 }
@@ -56,9 +51,8 @@ pub(super) struct Desk {
 impl Desk {
     pub(super) fn new() -> Self {
         Self {
-            keys: Mutex::new(Recent::new(MOST_VERDICTS)),
-            wrong: Mutex::new(Recent::new(MOST_VERDICTS)),
-            calls: Mutex::new(Recent::new(MOST_VERDICTS)),
+            keys: Keys::new(),
+            calls: Mutex::new(Recent::new(MOST_CALLS)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
         }
     }
@@ -69,29 +63,33 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// `GET /indexnow?url=…&key=…`
-pub(super) async fn one(State(push): State<Arc<Push>>, uri: Uri) -> Response {
+pub(super) async fn one(State(push): State<Arc<Push>>, peer: Option<Extension<Peer>>, uri: Uri) -> Response {
     let answer = match Call::of_query(uri.query().unwrap_or_default()) {
-        Ok(call) => push.called(call).await,
+        Ok(call) => push.called(call, peer).await,
         Err(problem) => Err(problem),
     };
     push.answer(DOOR, answer)
 }
 
 /// `POST /indexnow`
-pub(super) async fn many(State(push): State<Arc<Push>>, headers: HeaderMap, body: Body) -> Response {
+pub(super) async fn many(
+    State(push): State<Arc<Push>>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
     let call = intake::body(&headers, body).await.and_then(|body| Call::of_json(&body));
     let answer = match call {
-        Ok(call) => push.called(call).await,
+        Ok(call) => push.called(call, peer).await,
         Err(problem) => Err(problem),
     };
     push.answer(DOOR, answer)
 }
 
 impl Push {
-    async fn called(self: &Arc<Self>, call: Call) -> Answer {
+    async fn called(self: &Arc<Self>, call: Call, peer: Option<Extension<Peer>>) -> Answer {
         let origin = call.origin();
-        let first =
-            call.urls.first().map(|url| url.robots().as_str().trim_end_matches("/robots.txt").to_owned());
+        let first = call.urls.first().map(|url| url.origin().to_owned());
         if !self.ears.knows_host(&origin) && !first.is_some_and(|host| self.ears.knows_host(&host)) {
             return Err(Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
@@ -100,36 +98,45 @@ impl Push {
         }
         let now = self.ears.now();
         let name = (call.location.as_str().to_owned(), call.key.clone());
-        let known = locked(&self.indexnow.keys).get(&name, now).copied();
-        match known {
+        match self.indexnow.keys.verdict(&name, now) {
             Some(true) => return self.index(call).await,
             Some(false) => return Err(wrong_key(&call)),
             None => {}
         }
-        if locked(&self.indexnow.wrong).get(&origin, now).is_some_and(|count| *count >= MOST_BAD) {
-            return Err(Problem::too_many(format!("{origin}: too many keys that were not there"), 3600));
-        }
         let Ok(permit) = Arc::clone(&self.indexnow.waiting).try_acquire_owned() else {
             return Err(Problem::too_many("too many keys are looked for at this moment", 30));
         };
+        // What was passed on by this machine may come from anybody.
+        let address = peer.map(|Extension(Peer(peer))| network(peer.ip())).filter(|ip| !ip.is_loopback());
+        let claim = Claim { name, host: origin, address };
+        let task = self.indexnow.keys.begin(&claim, now)?;
         let push = Arc::clone(self);
         let verified = tokio::spawn(async move {
             let _permit = permit;
-            let answer =
-                if push.has_key(&call).await? { push.index(call).await } else { Err(wrong_key(&call)) };
-            Ok::<_, Problem>(answer)
+            let found = match task {
+                Task::Look(others) => {
+                    let found = push.look_for(&call).await;
+                    push.indexnow.keys.end(&claim, found.unwrap_or(Found::Unanswered), push.ears.now());
+                    others.send_replace(found.ok());
+                    found?
+                }
+                Task::Wait(mut found) => {
+                    let found = found.wait_for(Option::is_some).await.map_err(|_| Over)?;
+                    found.ok_or(Over)?
+                }
+            };
+            if found == Found::There { push.index(call).await } else { Err(wrong_key(&call)) }
         });
         match tokio::time::timeout(WAIT, verified).await {
-            Ok(Ok(answer)) => answer?,
+            Ok(Ok(answer)) => answer,
             // The runtime ends.
             Ok(Err(_)) => Err(Problem::over()),
             Err(_) => Ok((Verdict::Pending, StatusCode::ACCEPTED.into_response())),
         }
     }
 
-    /// Whether the site has the key where it says, looked up politely; what came of it is remembered.
-    async fn has_key(&self, call: &Call) -> Result<bool, Over> {
-        let mut is_there = false;
+    /// Whether the site has the key where it says, looked up politely.
+    async fn look_for(&self, call: &Call) -> Result<Found, Over> {
         for attempt in 0..TRIES {
             if attempt > 0 {
                 tokio::time::sleep(AGAIN).await;
@@ -139,19 +146,11 @@ impl Push {
             if let Some(Ok(answer)) = self.ears.get(request).await? {
                 let is_short = !answer.truncated && answer.body.len() <= KEY_FILE;
                 let is_key = answer.body.trim_ascii() == call.key.as_bytes();
-                is_there = answer.status == 200 && is_short && is_key;
-                break;
+                let is_there = answer.status == 200 && is_short && is_key;
+                return Ok(if is_there { Found::There } else { Found::NotThere });
             }
         }
-        let now = self.ears.now();
-        let name = (call.location.as_str().to_owned(), call.key.clone());
-        locked(&self.indexnow.keys).put(name, is_there, now, if is_there { GOOD_FOR } else { BAD_FOR });
-        if !is_there {
-            let mut wrong = locked(&self.indexnow.wrong);
-            let count = wrong.get(&call.origin(), now).copied().unwrap_or(0);
-            wrong.put(call.origin(), count + 1, now, AN_HOUR);
-        }
-        Ok(is_there)
+        Ok(Found::Unanswered)
     }
 
     /// What a site says of its pages is handed on.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::serve::push::fake::{Fake, block, knock, lock};
+use crate::serve::push::fake::{Fake, block, knock, knock_from, lock};
 use crate::serve::push::verdict::Verdict;
 
 const KEY: &str = "abcdef12345678";
@@ -70,19 +70,62 @@ fn who_does_not_is_not() {
     assert_eq!(fake.urls(), ["https://site.example/", "https://site.example/blog/1"]);
 }
 
-/// Whoever calls with made-up keys does not make us ask the site for all of them.
+/// Whoever calls with made-up keys does not make us ask the site for all of them, and keeps nobody else from being heard.
 #[test]
-fn sites_are_not_bothered_with_guesses() {
+fn guesses_bother_neither_the_site_nor_others() {
     let fake = Fake::new();
     let push = fake.push();
+    put(&fake, "/abcdef12345678.txt", 200, KEY);
+    put(&fake, "/second-key.txt", 200, "second-key");
+    let (guesser, another) = ("192.0.2.1", "192.0.2.2");
+    let guess = |number: u32| one("/", &format!("guess-{number:04}"));
     block(async {
-        for guess in 0..30 {
-            let status = knock(&push, "GET", &one("/", &format!("guess-{guess:04}")), &[], "").await.0;
-            assert_eq!(status, if guess < 10 { 403 } else { 429 });
+        assert_eq!(knock_from(&push, "192.0.2.9", &one("/first", KEY)).await, 200);
+        for number in 0..30 {
+            let expected = if number < 10 { 403 } else { 429 };
+            assert_eq!(knock_from(&push, guesser, &guess(number)).await, expected, "{number}");
         }
+        assert_eq!(lock(&fake.gets).len(), 11);
+        assert_eq!(knock_from(&push, another, &one("/second", "second-key")).await, 200, "the site itself");
+        // Many who guess: the host is asked so often, and no more; keys that were right go on all the same.
+        for number in 100..200 {
+            let from = format!("198.51.100.{number}");
+            let expected = if number < 120 { 403 } else { 429 };
+            assert_eq!(knock_from(&push, &from, &guess(number)).await, expected, "{number}");
+        }
+        let asked = lock(&fake.gets).len();
+        assert_eq!(knock_from(&push, another, &one("/third", "second-key")).await, 200);
+        assert_eq!(lock(&fake.gets).len(), asked);
+        fake.later(86_400 - 1);
+        for number in 200..250 {
+            knock_from(&push, &format!("198.51.100.{number}"), &guess(number)).await;
+        }
+        fake.later(1);
+        assert_eq!(knock_from(&push, another, &one("/fourth", "second-key")).await, 200, "looked for again");
+        // A new key waits for seconds, not for hours.
+        put(&fake, "/third-key.txt", 200, "third-key");
+        assert_eq!(knock_from(&push, another, &one("/fifth", "third-key")).await, 429);
+        fake.later(20);
+        assert_eq!(knock_from(&push, another, &one("/fifth", "third-key")).await, 200);
     });
-    assert_eq!(lock(&fake.gets).len(), 10);
-    assert!(fake.urls().is_empty());
+    let paths = ["/first", "/second", "/third", "/fourth", "/fifth"];
+    assert_eq!(fake.urls(), paths.map(|path| format!("https://site.example{path}")));
+}
+
+#[test]
+fn a_host_that_does_not_answer_is_asked_again_sooner() {
+    let fake = Fake::new();
+    let push = fake.push();
+    put(&fake, "/abcdef12345678.txt", 200, KEY);
+    fake.is_busy.store(true, Ordering::SeqCst);
+    block(async {
+        assert_eq!(knock(&push, "GET", &one("/a", KEY), &[], "").await.0, 202);
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        fake.is_busy.store(false, Ordering::SeqCst);
+        assert_eq!(knock(&push, "GET", &one("/a", KEY), &[], "").await.0, 403, "it did not answer");
+        fake.later(60);
+        assert_eq!(knock(&push, "GET", &one("/a", KEY), &[], "").await.0, 200);
+    });
 }
 
 #[test]
@@ -103,6 +146,7 @@ fn a_key_that_takes_long_is_waited_for() {
         }
         assert_eq!(statuses.iter().filter(|status| **status == 202).count(), 16, "{statuses:?}");
         assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 4);
+        assert!(lock(&fake.gets).len() <= 2, "they wait for one look");
         assert!(fake.urls().is_empty());
         // The site has time again.
         fake.is_busy.store(false, Ordering::SeqCst);

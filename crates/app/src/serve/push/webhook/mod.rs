@@ -12,11 +12,10 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode};
 use refrain_core::time::{Span, Time};
-use refrain_engine::{Heard, Kind, Source};
+use refrain_engine::{Heard, Kind, Recent, Source};
 
 use super::intake;
 use super::problem::Problem;
-use super::recent::Recent;
 use super::verdict::Verdict;
 use super::{Answer, Push};
 use kept::Taken;

@@ -37,10 +37,10 @@ pub(super) struct Work {
 }
 
 impl Book {
-    /// Adds one, if there is room.
+    /// Adds one, if there is room; for one that is to end there is.
     pub(super) fn add(&mut self, id: String, one: Subscription, most: usize) -> bool {
         let of_page = self.per_page.get(&one.page).copied().unwrap_or(0);
-        if self.all.len() >= most || of_page >= MOST_PER_PAGE {
+        if (self.all.len() >= most || of_page >= MOST_PER_PAGE) && !one.is_leaving() {
             return false;
         }
         self.per_page.insert(one.page, of_page + 1);
@@ -51,7 +51,13 @@ impl Book {
     /// The subscription of a page at a hub.
     pub(super) fn find(&self, page: PageId, hub: &str) -> Option<(&String, &Subscription)> {
         self.per_page.get(&page).filter(|count| **count > 0)?;
-        self.all.iter().find(|(_, one)| one.page == page && one.hub == hub)
+        self.all.iter().find(|(_, one)| one.page == page && one.hub == hub && !one.is_leaving())
+    }
+
+    /// Those of pages that are still wanted.
+    pub(super) fn wanted(&self) -> Vec<(String, PageId)> {
+        let wanted = self.all.iter().filter(|(_, one)| !one.is_leaving());
+        wanted.map(|(id, one)| (id.clone(), one.page)).collect()
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&Subscription> {
@@ -75,10 +81,18 @@ impl Book {
         Some(one)
     }
 
-    /// Gives one up; [`Book::work`] says that this is to be kept.
-    pub(super) fn end(&mut self, id: &str) {
-        if let Some(one) = self.remove(id) {
-            self.ended.push((id.to_owned(), Subscription { state: State::Gone, ..one }));
+    /// One is not wanted any more; [`Book::work`] says that this is to be kept.
+    pub(super) fn leave(&mut self, id: &str, now: Time) {
+        if let Some(one) = self.change(id, |one| one.leave(now)) {
+            self.ended.push((id.to_owned(), one));
+        }
+    }
+
+    /// One that there is no room for any more: it is to end, or has.
+    pub(super) fn drop_or_leave(&mut self, id: String, one: Subscription) {
+        self.ended.push((id.clone(), one.clone()));
+        if one.is_leaving() {
+            self.add(id, one, 0);
         }
     }
 
@@ -104,7 +118,8 @@ impl Book {
                 work.next = Some(work.next.map_or(due, |next| next.min(due)));
                 continue;
             }
-            let asks = !matches!(one.state, State::Asked { .. } | State::Renewing { .. });
+            let asks =
+                !matches!(one.state, State::Asked { .. } | State::Renewing { .. } | State::Left { .. });
             let host = host_of(&one.hub);
             let (total, of_hub) = (self.asking.values().sum::<usize>(), self.asking.get(&host).copied());
             if asks && (total >= MOST_ASKED || of_hub.unwrap_or(0) >= MOST_PER_HUB) {

@@ -1,4 +1,4 @@
-//! Subscriptions as they are kept: JSON, a name each. What belongs to no subscription any more is kept empty.
+//! Subscriptions as they are kept: JSON, a name each. What belongs to no subscription any more is empty, and not kept.
 
 use refrain_core::time::Time;
 use refrain_store::PageId;
@@ -14,6 +14,8 @@ struct Kept {
     page: i64,
     topic: String,
     hub: String,
+    #[serde(default)]
+    callback: String,
     secret: String,
     failures: u32,
     #[serde(flatten)]
@@ -28,6 +30,8 @@ enum Phase {
     Asked { by: i64 },
     Active { until: i64, renew: i64 },
     Renewing { until: i64, by: i64 },
+    Leaving { at: i64 },
+    Left { by: i64 },
 }
 
 /// As it is kept.
@@ -37,24 +41,29 @@ pub(super) fn written(one: &Subscription) -> Vec<u8> {
         State::Asked { by } => Phase::Asked { by: by.as_nanos() },
         State::Active { until, renew } => Phase::Active { until: until.as_nanos(), renew: renew.as_nanos() },
         State::Renewing { until, by } => Phase::Renewing { until: until.as_nanos(), by: by.as_nanos() },
+        State::Leaving { at } => Phase::Leaving { at: at.as_nanos() },
+        State::Left { by } => Phase::Left { by: by.as_nanos() },
         State::Gone => return Vec::new(),
     };
-    let Subscription { page, topic, hub, secret, failures, .. } = one.clone();
+    let Subscription { page, topic, hub, callback, secret, failures, .. } = one.clone();
     // Texts and numbers can always be written.
-    serde_json::to_vec(&Kept { page: page.0, topic, hub, secret, failures, phase }).unwrap_or_default()
+    serde_json::to_vec(&Kept { page: page.0, topic, hub, callback, secret, failures, phase })
+        .unwrap_or_default()
 }
 
 /// As it was kept; `None` if there is nothing, or nothing that can be read.
 pub(super) fn read(bytes: &[u8]) -> Option<Subscription> {
-    let Kept { page, topic, hub, secret, failures, phase } = serde_json::from_slice(bytes).ok()?;
+    let Kept { page, topic, hub, callback, secret, failures, phase } = serde_json::from_slice(bytes).ok()?;
     let time = Time::from_nanos;
     let state = match phase {
         Phase::Wanted { at } => State::Wanted { at: time(at) },
         Phase::Asked { by } => State::Asked { by: time(by) },
         Phase::Active { until, renew } => State::Active { until: time(until), renew: time(renew) },
         Phase::Renewing { until, by } => State::Renewing { until: time(until), by: time(by) },
+        Phase::Leaving { at } => State::Leaving { at: time(at) },
+        Phase::Left { by } => State::Left { by: time(by) },
     };
-    Some(Subscription { page: PageId(page), topic, hub, secret, state, failures })
+    Some(Subscription { page: PageId(page), topic, hub, callback, secret, state, failures })
 }
 
 #[cfg(test)]
@@ -69,10 +78,12 @@ mod tests {
             State::Asked { by: time(i64::MAX) },
             State::Active { until: time(2), renew: time(-3) },
             State::Renewing { until: time(4), by: time(5) },
+            State::Leaving { at: time(6) },
+            State::Left { by: time(7) },
         ];
         let mut one =
             Subscription::new(PageId(7), "a\"b".to_owned(), "hub".to_owned(), "s".to_owned(), time(0));
-        one.failures = 3;
+        (one.failures, one.callback) = (3, "https://c.example".to_owned());
         for state in states {
             one.state = state;
             assert_eq!(read(&written(&one)), Some(one.clone()));

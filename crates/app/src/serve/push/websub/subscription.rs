@@ -7,6 +7,14 @@
 //! ```
 //!
 //! After so many failures in a row that a week has gone nobody asks any more.
+//!
+//! What is not wanted any more is told to the hub, if it distributes or may do so, and it comes to see whether we meant that, too:
+//!
+//! ```text
+//! Asked, Active, Renewing ──not wanted──▶ Leaving ──asked──▶ Left ──verified──▶ Gone
+//!                                            ▲                 │ refused, or nobody came: a few times, then Gone
+//!                                            └─────────────────┘
+//! ```
 
 use refrain_core::time::{Span, Time};
 use refrain_store::PageId;
@@ -24,6 +32,8 @@ const FIRST_WAIT: u64 = 60;
 const LAST_WAIT: u64 = DAY;
 /// and not after so many failures in a row.
 const MOST_FAILURES: u32 = 16;
+/// A hub is told so often that something is not wanted any more; then it finds out when the lease is over.
+const MOST_FAREWELLS: u32 = 4;
 
 /// What was asked of a hub, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +43,8 @@ pub(super) struct Subscription {
     /// What the hub calls it.
     pub(super) topic: String,
     pub(super) hub: String,
+    /// Where the hub was told to come, without the name of the subscription; empty if nobody knows any more.
+    pub(super) callback: String,
     /// What the hub signs with.
     pub(super) secret: String,
     pub(super) state: State,
@@ -51,6 +63,10 @@ pub(super) enum State {
     Active { until: Time, renew: Time },
     /// The hub still distributes, and was asked again; it must come before `by`.
     Renewing { until: Time, by: Time },
+    /// Not wanted any more; the hub is to be told, not before `at`.
+    Leaving { at: Time },
+    /// The hub was told, and must come before `by`.
+    Left { by: Time },
     /// Given up.
     Gone,
 }
@@ -68,7 +84,8 @@ pub(super) enum Step {
 
 impl Subscription {
     pub(super) fn new(page: PageId, topic: String, hub: String, secret: String, now: Time) -> Self {
-        Self { page, topic, hub, secret, state: State::Wanted { at: now }, failures: 0 }
+        let callback = String::new();
+        Self { page, topic, hub, callback, secret, state: State::Wanted { at: now }, failures: 0 }
     }
 
     /// As it goes on in a new process: whoever was asked may have been asked in vain, and is asked again, which harms nobody.
@@ -76,6 +93,7 @@ impl Subscription {
         self.state = match self.state {
             State::Asked { .. } => State::Wanted { at: now },
             State::Renewing { until, .. } => State::Active { until, renew: now },
+            State::Left { .. } => State::Leaving { at: now },
             other => other,
         };
         self
@@ -84,8 +102,8 @@ impl Subscription {
     /// When something is to be done.
     pub(super) fn due(&self) -> Option<Time> {
         match self.state {
-            State::Wanted { at } => Some(at),
-            State::Asked { by } | State::Renewing { by, .. } => Some(by),
+            State::Wanted { at } | State::Leaving { at } => Some(at),
+            State::Asked { by } | State::Renewing { by, .. } | State::Left { by } => Some(by),
             State::Active { renew, .. } => Some(renew),
             State::Gone => None,
         }
@@ -102,7 +120,8 @@ impl Subscription {
             }
             // Either it is new, or nobody was here to renew it in time.
             State::Wanted { .. } | State::Active { .. } => self.state = State::Asked { by: now + VERIFY },
-            State::Asked { .. } | State::Renewing { .. } => {
+            State::Leaving { .. } => self.state = State::Left { by: now + VERIFY },
+            State::Asked { .. } | State::Renewing { .. } | State::Left { .. } => {
                 self.failed(now);
                 return Step::Keep;
             }
@@ -115,7 +134,7 @@ impl Subscription {
     pub(super) fn verified(&mut self, topic: &str, lease: Option<u64>, now: Time) -> bool {
         let is_asked = match self.state {
             State::Asked { by } | State::Renewing { by, .. } => now < by,
-            State::Wanted { .. } | State::Active { .. } | State::Gone => false,
+            _ => false,
         };
         if !is_asked || topic != self.topic {
             return false;
@@ -132,15 +151,49 @@ impl Subscription {
         if topic != self.topic || self.state == State::Gone {
             return false;
         }
+        if self.is_leaving() {
+            // That is what was wanted.
+            self.state = State::Gone;
+            return true;
+        }
         self.state = State::Wanted { at: now };
         self.failed(now);
         true
     }
 
+    /// It is not wanted any more. Whether that is news.
+    pub(super) fn leave(&mut self, now: Time) -> bool {
+        match self.state {
+            State::Leaving { .. } | State::Left { .. } | State::Gone => return false,
+            // Nobody distributes.
+            State::Wanted { .. } => self.state = State::Gone,
+            State::Active { until, .. } if until <= now => self.state = State::Gone,
+            State::Asked { .. } | State::Active { .. } | State::Renewing { .. } => {
+                (self.state, self.failures) = (State::Leaving { at: now }, 0);
+            }
+        }
+        true
+    }
+
+    /// The hub comes to see whether we meant that it shall end. Whether we did.
+    pub(super) fn released(&mut self, topic: &str, now: Time) -> bool {
+        let is_asked = matches!(self.state, State::Left { by } if now < by);
+        if is_asked && topic == self.topic {
+            self.state = State::Gone;
+            return true;
+        }
+        false
+    }
+
+    /// Whether it is not wanted any more.
+    pub(super) fn is_leaving(&self) -> bool {
+        matches!(self.state, State::Leaving { .. } | State::Left { .. })
+    }
+
     /// The hub did not take the question.
     pub(super) fn refused(&mut self, now: Time) {
         // It may have come and verified while it answered.
-        if matches!(self.state, State::Asked { .. } | State::Renewing { .. }) {
+        if matches!(self.state, State::Asked { .. } | State::Renewing { .. } | State::Left { .. }) {
             self.failed(now);
         }
     }
@@ -149,7 +202,7 @@ impl Subscription {
     pub(super) fn is_active(&self, now: Time) -> bool {
         match self.state {
             State::Active { until, .. } | State::Renewing { until, .. } => now < until,
-            State::Wanted { .. } | State::Asked { .. } | State::Gone => false,
+            _ => false,
         }
     }
 
@@ -159,6 +212,8 @@ impl Subscription {
         let again = now + Span::from_whole_secs(doubled.min(LAST_WAIT));
         self.state = match self.state {
             State::Renewing { until, .. } if now < until => State::Active { until, renew: again.min(until) },
+            State::Left { .. } if self.failures >= MOST_FAREWELLS => State::Gone,
+            State::Left { .. } => State::Leaving { at: again },
             _ if self.failures >= MOST_FAILURES => State::Gone,
             _ => State::Wanted { at: again },
         };
@@ -259,11 +314,42 @@ mod tests {
         assert_eq!(late.tick(at(1000)), Step::Ask);
     }
 
+    #[test]
+    fn what_is_not_wanted_any_more_ends() {
+        let mut one = wanted();
+        assert!(one.clone().leave(at(0)));
+        one.tick(at(0));
+        one.verified("topic", Some(3000), at(0));
+        assert!(!one.released("topic", at(1)), "nobody asked for an end");
+        assert!(one.leave(at(10)) && !one.leave(at(10)) && !one.is_active(at(10)));
+        assert!(!one.released("topic", at(10)), "nor was it told");
+        assert_eq!(one.tick(at(10)), Step::Ask);
+        assert!(!one.released("another", at(11)) && !one.verified("topic", None, at(11)));
+        assert_eq!(one.clone().restored(at(12)).state, State::Leaving { at: at(12) });
+        let mut denied = one.clone();
+        assert!(denied.denied("topic", at(12)) && denied.state == State::Gone);
+        let mut told = one.clone();
+        assert!(told.released("topic", at(12)) && told.state == State::Gone && told.due().is_none());
+        // A hub that does not want to hear of it is told a few times.
+        let (mut now, mut times) = (at(10), 1);
+        while one.state != State::Gone {
+            one.refused(now);
+            if let Some(due) = one.due() {
+                now = due;
+                assert_eq!(one.tick(now), Step::Ask);
+                times += 1;
+            }
+        }
+        assert_eq!(times, 4);
+        let mut never = wanted();
+        assert!(never.leave(at(0)) && never.state == State::Gone, "no hub was ever asked");
+    }
+
     proptest! {
         /// Whatever happens, in any order: it is active only after a verification that was asked for, hubs are not asked more often than they allow, and
         /// something is always due unless all is over.
         #[test]
-        fn nothing_leads_astray(events in prop::collection::vec((0_u8..6, 0_u64..2000, prop::option::of(any::<u64>())), 0..60)) {
+        fn nothing_leads_astray(events in prop::collection::vec((0_u8..8, 0_u64..2000, prop::option::of(any::<u64>())), 0..60)) {
             let (mut one, mut now, mut pending) = (wanted(), 0, false);
             for (event, wait, lease) in events {
                 now += wait;
@@ -281,7 +367,9 @@ mod tests {
                     }
                     3 => { one.refused(at(now)); pending = false; }
                     4 => { prop_assert!(one.state == State::Gone || one.denied("topic", at(now))); pending = false; }
-                    _ => { one = one.restored(at(now)); pending = false; }
+                    5 => { one = one.restored(at(now)); pending = false; }
+                    6 => { if one.leave(at(now)) { pending = false; } }
+                    _ => { let left = one.released("topic", at(now)); prop_assert!(!left || pending); }
                 }
                 prop_assert!(event == 2 || active || !one.is_active(at(now)));
                 prop_assert_eq!(one.due().is_none(), one.state == State::Gone);

@@ -7,7 +7,6 @@ use aws_lc_rs::hmac;
 use refrain_store::PageId;
 use tokio::sync::watch;
 
-use super::kept;
 use crate::serve::push::Push;
 use crate::serve::push::fake::{Fake, block, knock, lock};
 use crate::serve::push::intake::{Fields, LARGEST};
@@ -132,7 +131,7 @@ fn only_what_was_asked_for_is_confirmed() {
         let question = question(&fake);
         let right = verification(&question, 300);
         let wrong = [
-            right.replace("subscribe&", "unsubscribe&"),
+            right.replace("=subscribe&", "=unsubscribe&"),
             right.replace("topic&", "other&").replace("feed", "food"),
             right.replace("hub.mode=subscribe&", ""),
             right.replace("websub/", "websub/x"),
@@ -182,15 +181,89 @@ fn restarts_forget_nothing() {
         fake.later(200);
         run(&push).await;
         assert_eq!(lock(&fake.posts).len(), 3, "it is renewed");
-        // The page is not crawled any more: nobody renews.
         assert_eq!(knock(&push, "GET", &verification(&first, 300), &[], "").await.0, 200);
+        // What was distributed before a restart says nothing new afterwards.
+        drop(push);
+        let push = fake.push();
+        assert_eq!(distribute(&push, &first.callback, &first.secret, FEED).await, 202);
+        assert_eq!(lock(&fake.fed).len(), 1);
+    });
+}
+
+/// What the last question to a hub was, without the secret.
+fn farewell(fake: &Fake) -> (String, String) {
+    let (hub, body) = lock(&fake.posts).last().cloned().unwrap();
+    let fields = Fields::read(body.as_bytes());
+    assert_eq!((hub.as_str(), fields.one("hub.topic"), fields.one("hub.secret")), (HUB, Some(TOPIC), None));
+    (fields.one("hub.mode").unwrap().to_owned(), fields.one("hub.callback").unwrap().to_owned())
+}
+
+#[test]
+fn a_page_that_is_forgotten_is_unsubscribed_from() {
+    let fake = Fake::new();
+    let push = fake.push();
+    block(async {
+        let question = subscribed(&fake, &push).await;
+        let end = verification(&question, 300).replace("=subscribe&", "=unsubscribe&");
+        assert_eq!(knock(&push, "GET", &end, &[], "").await.0, 404, "nobody asked for that");
         lock(&fake.pages).clear();
-        fake.later(200);
+        fake.later(60);
         run(&push).await;
-        assert_eq!(lock(&fake.posts).len(), 3);
-        assert!(
-            lock(&fake.kept).iter().all(|(name, value)| name.starts_with(kept::START) && value.is_empty())
-        );
+        let callback = format!("https://crawler.example/refrain{}", question.callback);
+        assert_eq!(farewell(&fake), ("unsubscribe".to_owned(), callback));
+        assert_eq!(distribute(&push, &question.callback, &question.secret, FEED).await, 410);
+        // It is on the disk, and goes on after a restart.
+        drop(push);
+        let push = fake.push();
+        run(&push).await;
+        assert_eq!((farewell(&fake).0.as_str(), lock(&fake.posts).len()), ("unsubscribe", 3));
+        for wrong in [verification(&question, 300), end.replace("topic&", "other&").replace("feed", "food")] {
+            assert_eq!(knock(&push, "GET", &wrong, &[], "").await.0, 404, "{wrong}");
+        }
+        assert_eq!(knock(&push, "GET", &end, &[], "").await, (200, "a<b".to_owned()));
+        assert_eq!(knock(&push, "GET", &end, &[], "").await.0, 404, "it is over");
+        assert!(lock(&fake.kept).is_empty(), "nothing is left of it");
+    });
+}
+
+#[test]
+fn who_wants_no_subscriptions_any_more_ends_them() {
+    for (public_url, most) in [(Some("https://elsewhere.example/"), 0), (None, 3)] {
+        let fake = Fake::new();
+        let push = fake.push();
+        block(async {
+            let question = subscribed(&fake, &push).await;
+            drop(push);
+            let push = fake.push_with(public_url, most);
+            run(&push).await;
+            let callback = format!("https://crawler.example/refrain{}", question.callback);
+            assert_eq!(farewell(&fake), ("unsubscribe".to_owned(), callback), "where it was told to come");
+            let end = verification(&question, 300).replace("=subscribe&", "=unsubscribe&");
+            assert_eq!(knock(&push, "GET", &end, &[], "").await.0, 200);
+            assert!(lock(&fake.kept).is_empty());
+            push.found_hub(PageId(2), TOPIC, HUB);
+            run(&push).await;
+            assert_eq!(lock(&fake.posts).len(), 2);
+        });
+    }
+}
+
+/// A hub that does not take it is not told for ever: its lease runs out.
+#[test]
+fn hubs_are_told_of_an_end_a_few_times() {
+    let fake = Fake::new();
+    let push = fake.push();
+    block(async {
+        subscribed(&fake, &push).await;
+        lock(&fake.hubs).insert(HUB.to_owned(), (500, None));
+        lock(&fake.pages).clear();
+        fake.later(60);
+        for _ in 0..10 {
+            run(&push).await;
+            fake.later(3600);
+        }
+        assert_eq!(lock(&fake.posts).len(), 1 + 4);
+        assert!(lock(&fake.kept).is_empty());
     });
 }
 

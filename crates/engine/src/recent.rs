@@ -7,7 +7,7 @@ use std::hash::Hash;
 use refrain_core::time::{Span, Time};
 
 /// Things by name, each remembered for a while. When there are too many the oldest is forgotten.
-pub(crate) struct Recent<K, V> {
+pub struct Recent<K, V> {
     most: usize,
     known: HashMap<K, (Time, V)>,
     /// In the order in which they came, with when each is over; a name may stand here more than once, then the last counts.
@@ -15,11 +15,13 @@ pub(crate) struct Recent<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V> Recent<K, V> {
-    pub(crate) fn new(most: usize) -> Self {
+    /// At most so many.
+    pub fn new(most: usize) -> Self {
         Self { most: most.max(1), known: HashMap::new(), order: VecDeque::new() }
     }
 
-    pub(crate) fn get<Q: Eq + Hash + ?Sized>(&self, name: &Q, now: Time) -> Option<&V>
+    /// What is known under a name, if that is not over.
+    pub fn get<Q: Eq + Hash + ?Sized>(&self, name: &Q, now: Time) -> Option<&V>
     where
         K: Borrow<Q>,
     {
@@ -27,7 +29,7 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
     }
 
     /// Remembers it for so long.
-    pub(crate) fn put(&mut self, name: K, value: V, now: Time, span: Span) {
+    pub fn put(&mut self, name: K, value: V, now: Time, span: Span) {
         let until = now + span;
         self.known.insert(name.clone(), (until, value));
         self.order.push_back((until, name));
@@ -41,7 +43,7 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
     }
 
     /// Whether it is the first of its name for so long; then it is remembered.
-    pub(crate) fn first(&mut self, name: K, value: V, now: Time, span: Span) -> bool {
+    pub fn first(&mut self, name: K, value: V, now: Time, span: Span) -> bool {
         let is_first = self.get(&name, now).is_none();
         if is_first {
             self.put(name, value, now, span);
@@ -49,7 +51,8 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
         is_first
     }
 
-    pub(crate) fn forget<Q: Eq + Hash + ?Sized>(&mut self, name: &Q)
+    /// As if it had never come.
+    pub fn forget<Q: Eq + Hash + ?Sized>(&mut self, name: &Q)
     where
         K: Borrow<Q>,
     {

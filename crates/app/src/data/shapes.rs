@@ -1,4 +1,4 @@
-//! Things that several doors show, as they are shown.
+//! What is in a data directory as programs read it: from the API, and from commands.
 
 use refrain_core::time::{Span, Time};
 use refrain_engine::RobotsSay;
@@ -6,7 +6,7 @@ use refrain_store::{Change, Digest, Observation, PageRecord, PageRow, Signal, Ve
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::data::written;
+use super::written;
 
 /// A moment, if there is one.
 pub(crate) fn moment(time: Option<Time>) -> Option<String> {
