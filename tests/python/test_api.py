@@ -354,7 +354,7 @@ def test_what_is_told_twice_under_one_key_counts_once(scheduler):
         wait_until("a part of it is counted", lambda: reads_of(scheduler).get(other, 0) > 30_000)
     assert reads_of(scheduler)[other] < 36_000
     assert tell(lines, "cut", "application/x-ndjson").ok() == many
-    tell(json.dumps([{"url": page}]), "one").problem(422, "key-reused")
+    tell(json.dumps([{"url": page}]), "one").problem(409, "key-reused")
     scheduler.kill()
     assert reads_of(scheduler)[page] == 3, "what was answered is on the disk"
     scheduler.start()

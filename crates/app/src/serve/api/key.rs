@@ -47,7 +47,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Key {
 impl From<Reused> for Problem {
     fn from(_: Reused) -> Self {
         Self::new(
-            http::StatusCode::UNPROCESSABLE_ENTITY,
+            http::StatusCode::CONFLICT,
             "key-reused",
             "Idempotency-Key was used for another request within the last hour; expected a new one for each",
         )

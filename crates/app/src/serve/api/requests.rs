@@ -60,7 +60,9 @@ pub(crate) struct Counted {
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$",
             description = "Any text that is another one for every new request.")),
     request_body(content((Vec<Asks<'_>> = "application/json"), (String = "application/x-ndjson"))),
-    responses((status = 200, body = Counted)))]
+    responses((status = 200, body = Counted),
+              (status = 409, description = "The key was used for another request.", body = Details,
+               content_type = "application/problem+json")))]
 pub(crate) async fn requests(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,

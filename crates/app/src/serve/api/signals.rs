@@ -71,7 +71,9 @@ pub(crate) struct Outcome {
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$",
             description = "Any text that is another one for every new request: what is sent again counts once.")),
     request_body(content = Signals, content_type = "application/json"),
-    responses((status = 200, body = Outcomes)))]
+    responses((status = 200, body = Outcomes),
+              (status = 409, description = "The key was used for another request.", body = crate::serve::problem::Details,
+               content_type = "application/problem+json")))]
 pub(crate) async fn signals(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,

@@ -197,7 +197,7 @@ pub(crate) async fn hurry(
     _: NoQuery,
 ) -> Answer<StatusCode> {
     let page = app.readers.look(|reader| known(reader, id))?;
-    let once = key.once(&caller, "fetch", || id.to_le_bytes().to_vec());
+    let once = key.once(&caller, &format!("fetch.{id}"), Vec::new);
     let missing = app.handle.hurry(vec![PageId(id)], once).await??;
     if missing.is_empty() {
         return Ok(StatusCode::ACCEPTED);
