@@ -6,7 +6,7 @@
 //! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `decided`: decisions, for those who keep them
-//! - `visits`: what is under way; `pulse`: how it is all doing
+//! - `visits`: what is under way; `pulse`: how it is all doing; `samples`: how it went, for those who ask later
 
 mod announced;
 mod answers;
@@ -17,6 +17,7 @@ mod journal;
 mod knocks;
 mod outlets;
 mod pulse;
+mod samples;
 mod shown;
 mod visits;
 mod wishes;
@@ -56,6 +57,7 @@ use journal::Journal;
 use knocks::Knocks;
 pub(crate) use outlets::BELOW;
 use pulse::Pulses;
+use samples::Sampling;
 use visits::Visits;
 
 /// A crawl, ready to run.
@@ -71,6 +73,7 @@ pub struct Crawl {
     journal: Journal,
     visits: Visits,
     pulses: Pulses,
+    sampling: Sampling,
     hours: Keeping,
     /// When what was learned of signals is kept next.
     voices_due: Time,
@@ -152,6 +155,7 @@ impl Crawl {
             journal: Journal::releasing(leases, settings.commit_within),
             visits: Visits::default(),
             pulses: Pulses::default(),
+            sampling: Sampling::default(),
             hours: Keeping::new(clock.now()),
             voices_due: clock.now() + KEEP_VOICES,
             forms: Forms::default(),
@@ -421,6 +425,8 @@ impl Crawl {
     async fn finish(mut self) -> Result<Summary, CrawlError> {
         self.keep_hours(self.clock.now());
         self.keep_voices(self.clock.now());
+        self.count();
+        self.last_sample(self.clock.now());
         loop {
             self.flush(Time::MAX);
             if self.journal.is_empty() {

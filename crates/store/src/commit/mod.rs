@@ -6,6 +6,7 @@ mod looks;
 mod others;
 mod pages;
 mod past;
+mod samples;
 
 use rusqlite::Connection;
 
@@ -39,6 +40,7 @@ pub(crate) fn apply(
     others::grants(connection, batch)?;
     others::reads(connection, &batch.reads)?;
     others::delivered(connection, &batch.delivered)?;
+    samples::add(connection, &batch.samples)?;
     others::meta(connection, &batch.meta)?;
     pages::remove(connection, &batch.removals, &mut done)?;
     Ok(Ok(done))
