@@ -13,13 +13,13 @@ mod forecast;
 mod health;
 mod hosts;
 pub(crate) mod input;
-mod pages;
+pub(crate) mod pages;
 mod reads;
 mod requests;
 mod shapes;
 mod signals;
 mod status;
-mod stream;
+pub(crate) mod stream;
 
 use std::sync::Arc;
 
@@ -102,6 +102,14 @@ pub(crate) fn router(app: &App, guard: &Arc<Guard>) -> Router {
     }
     let description = describe::whole(description);
     all.merge(describe::door(&description)).with_state(Arc::clone(app))
+}
+
+/// What the dashboard leads to, where there is no API: copies, as they came.
+pub(crate) fn copies(app: &App, guard: &Arc<Guard>) -> Router {
+    let (router, _) = OpenApiRouter::new().routes(routes!(pages::copy::version)).split_for_parts();
+    router
+        .route_layer(from_fn_with_state((Arc::clone(guard), Scope::Read), guard::admit))
+        .with_state(Arc::clone(app))
 }
 
 /// Doors for everybody.
