@@ -40,6 +40,12 @@ pub struct Believed {
     pub value: f64,
 }
 
+/// After failures: until when a page is left alone.
+pub fn not_before(row: &PageRow<'_>) -> Option<Time> {
+    let failed = (row.failures > 0).then_some(row.looked).flatten();
+    failed.map(|looked| looked + retry_after(row.failures - 1))
+}
+
 /// When a page's turn comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
@@ -154,8 +160,7 @@ impl Beliefs {
         standing: &Standing,
         now: Time,
     ) -> Result<Outlook, CrawlError> {
-        let failed = (row.failures > 0).then_some(row.looked).flatten();
-        let not_before = failed.map(|looked| looked + retry_after(row.failures - 1));
+        let not_before = not_before(row);
         let Some(price) = standing.price.filter(|_| is_crawled(row.state)) else {
             return Ok(Outlook { due: None, not_before });
         };

@@ -52,14 +52,14 @@ mod tidy;
 mod told;
 mod visit;
 
-pub use beliefs::{Beliefs, Believed, Outlook};
+pub use beliefs::{Beliefs, Believed, Outlook, not_before};
 pub use clock::Clock;
 pub use crawl::Crawl;
 pub use decision::Decision;
 pub use follow::Follow;
 pub use handle::{
-    Brought, BudgetNow, Given, Grant, Handle, Heard, HostEdit, HostNow, LONGEST_LEASE, LeaseId,
-    MOST_AT_A_TIME, Over, PageNow, Receipt, Results, Said, Sample, Saw, Work, WorkWanted,
+    Brought, BudgetNow, Given, Grant, Handle, Heard, HostEdit, HostNow, HostShare, LONGEST_LEASE, LeaseId,
+    MOST_AT_A_TIME, Over, PageNow, Prospect, Receipt, Results, Said, Sample, Saw, Work, WorkWanted,
 };
 pub use inherit::{InheritError, Inherited, Watched, inherit};
 pub use interest::{Asked, Scale, Weighed};

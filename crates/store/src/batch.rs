@@ -2,7 +2,7 @@
 
 use crate::facts::{
     Announcement, Edit, GrantFacts, HostUpdate, HubFacts, Lease, Look, NewPage, PageId, PastLooks,
-    ReadsFacts, Seq, Signal, VersionId, Voice,
+    ReadsFacts, Sample, Seq, Signal, VersionId, Voice,
 };
 use crate::query::PageHead;
 
@@ -43,6 +43,8 @@ pub struct Batch {
     pub reads: Vec<ReadsFacts>,
     /// How far readers of the change feed have come, by name.
     pub delivered: Vec<(String, Seq)>,
+    /// How it went.
+    pub samples: Vec<Sample>,
     /// What belongs to the whole crawl, by name; what is empty is not kept any more.
     pub meta: Vec<(String, Vec<u8>)>,
     /// Pages to be forgotten, with all that is known of them.

@@ -59,7 +59,8 @@ pub enum Outcome {
 }
 
 impl PageState {
-    pub(crate) const ALL: [Self; 4] = [Self::Active, Self::Paused, Self::Gone, Self::Disallowed];
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Active, Self::Paused, Self::Gone, Self::Disallowed];
 
     /// As the database has it.
     pub fn as_str(self) -> &'static str {
@@ -423,4 +424,65 @@ pub struct Lease {
     pub order: u64,
     /// When it is given up.
     pub until: Time,
+}
+
+/// How a crawl went for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// When the while ended,
+    pub time: Time,
+    /// and how long it was.
+    pub span: Span,
+    /// The share of copies that were expected to be fresh, weighted by importance; `None`: there were no pages.
+    pub freshness: Option<f64>,
+    /// Seconds, times importance, for which copies turned out to be fresh,
+    pub fresh: f64,
+    /// of so many between two looks, the second of which was in this while.
+    pub watched: f64,
+    /// The budget: requests per second.
+    pub rate: f64,
+    /// What a fetch was worth.
+    pub price: f64,
+    /// Requests that were spent.
+    pub requests: u64,
+    /// Looks,
+    pub looks: u64,
+    /// of which saw a change,
+    pub changed: u64,
+    /// saw none,
+    pub unchanged: u64,
+    /// or saw nothing of use.
+    pub failed: u64,
+}
+
+impl Sample {
+    /// The share of the time between looks for which copies turned out to be fresh.
+    pub fn measured(&self) -> Option<f64> {
+        (self.watched > 0.0).then(|| self.fresh / self.watched)
+    }
+
+    /// Two whiles, one after the other, as one: what is counted adds up, what is not is weighted by how long it was so.
+    #[must_use]
+    pub fn and(&self, later: &Self) -> Self {
+        let (before, after) = (self.span.as_secs(), later.span.as_secs());
+        let share = if before + after > 0.0 { after / (before + after) } else { 1.0 };
+        let mean = |a: f64, b: f64| a + share * (b - a);
+        Self {
+            time: self.time.max(later.time),
+            span: self.span + later.span,
+            freshness: match (self.freshness, later.freshness) {
+                (Some(a), Some(b)) => Some(mean(a, b)),
+                (a, b) => a.or(b),
+            },
+            fresh: self.fresh + later.fresh,
+            watched: self.watched + later.watched,
+            rate: mean(self.rate, later.rate),
+            price: mean(self.price, later.price),
+            requests: self.requests + later.requests,
+            looks: self.looks + later.looks,
+            changed: self.changed + later.changed,
+            unchanged: self.unchanged + later.unchanged,
+            failed: self.failed + later.failed,
+        }
+    }
 }

@@ -59,8 +59,8 @@ pub use digest::Digest;
 pub use error::StoreError;
 pub use facts::{
     Announcement, Edit, GrantFacts, HostId, HostUpdate, HubFacts, IMPORTED, Known, Lease, Leased, Look,
-    NewPage, Origin, Outcome, PageId, PageState, PastLooks, ReadsFacts, Robots, Role, Seq, Signal, VersionId,
-    Voice,
+    NewPage, Origin, Outcome, PageId, PageState, PastLooks, ReadsFacts, Robots, Role, Sample, Seq, Signal,
+    VersionId, Voice,
 };
 pub use query::{
     Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status, Version,

@@ -172,6 +172,22 @@ CREATE TABLE consumers (
     delivered INTEGER NOT NULL                     -- the last change it has got
 ) STRICT, WITHOUT ROWID;
 
+-- How it went, span by span: a minute each, after some days an hour.
+CREATE TABLE samples (
+    time      INTEGER PRIMARY KEY,                 -- when the span ended
+    span      INTEGER NOT NULL,                    -- how long it was
+    freshness REAL,                                -- expected: the share of copies that are fresh, by importance; NULL: no pages
+    fresh     REAL NOT NULL,                       -- measured: seconds, times importance, for which copies turned out to be fresh,
+    watched   REAL NOT NULL,                       -- of so many between two looks, the second of which was in this span
+    rate      REAL NOT NULL,                       -- the budget: requests per second
+    price     REAL NOT NULL,                       -- what a fetch was worth
+    requests  INTEGER NOT NULL,                    -- that were spent
+    looks     INTEGER NOT NULL,
+    changed   INTEGER NOT NULL,                    -- looks that saw a change,
+    unchanged INTEGER NOT NULL,                    -- that saw none,
+    failed    INTEGER NOT NULL                     -- and that saw nothing of use
+) STRICT;
+
 -- What belongs to the whole crawl.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,

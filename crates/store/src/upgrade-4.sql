@@ -1,4 +1,4 @@
--- From version 3 to version 4: looks at a page are a chain; hosts have other names. The comments are in schema.sql.
+-- From version 3 to version 4: looks at a page are a chain; hosts have other names; how it went over time. The comments are in schema.sql.
 
 ALTER TABLE pages ADD COLUMN observation INTEGER;
 ALTER TABLE pages ADD COLUMN bodies INTEGER NOT NULL DEFAULT 0;
@@ -78,3 +78,18 @@ DROP TABLE moved;
 
 -- What is not kept any more has no row; before, it had an empty one.
 DELETE FROM meta WHERE length(value) = 0;
+
+CREATE TABLE samples (
+    time      INTEGER PRIMARY KEY,
+    span      INTEGER NOT NULL,
+    freshness REAL,
+    fresh     REAL NOT NULL,
+    watched   REAL NOT NULL,
+    rate      REAL NOT NULL,
+    price     REAL NOT NULL,
+    requests  INTEGER NOT NULL,
+    looks     INTEGER NOT NULL,
+    changed   INTEGER NOT NULL,
+    unchanged INTEGER NOT NULL,
+    failed    INTEGER NOT NULL
+) STRICT;

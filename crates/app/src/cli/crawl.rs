@@ -17,6 +17,7 @@ Examples:
   refrain crawl https://example.org/ --follow same-host --rate 2/s --agent MyCrawler --contact https://example.net/crawler
   refrain crawl seeds.txt --rate 500/h --agent MyCrawler --contact me@example.net --for 10m
   refrain crawl --rate 2/s --agent MyCrawler --contact me@example.net --changes changes.jsonl
+  refrain crawl --rate 2/s --agent MyCrawler --contact me@example.net --dashboard      and open http://127.0.0.1:7070/
   refrain config > refrain.toml        and then, with that file: refrain crawl")]
 pub(crate) struct CrawlArgs {
     /// Where to begin: addresses, or files of addresses
@@ -82,6 +83,10 @@ pub(crate) struct CrawlArgs {
     /// Log every decision in files in this folder, for `refrain lab replay --log`
     #[arg(long, value_name = "DIR")]
     pub(crate) decisions: Option<PathBuf>,
+
+    /// Show it all in a browser as well [default address: 127.0.0.1:7070]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:7070")]
+    pub(crate) dashboard: Option<String>,
 
     /// A line for each visit, on a terminal as well
     #[arg(long)]

@@ -30,6 +30,14 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
+    /// Where to watch it in a browser [default: 127.0.0.1:7070, or another port if that is taken]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) dashboard: Option<String>,
+
+    /// When it is over, go on showing what came of it, until Ctrl-C
+    #[arg(long)]
+    pub(crate) stay: bool,
+
     /// Lines, on a terminal as well
     #[arg(long)]
     pub(crate) plain: bool,

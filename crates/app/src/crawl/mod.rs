@@ -20,6 +20,7 @@ use crate::cli::CrawlArgs;
 use crate::decisions;
 use crate::failure::Failure;
 use crate::output::to_stdout;
+use crate::serve::dashboard::beside::{self, Shown};
 use config::Config;
 use feed::Feed;
 pub(crate) use lines::Lines;
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
         Face::View { lines, extras: None }
     };
     let agent = wanted.settings.client.user_agent.clone();
+    let robot = wanted.settings.agent.clone();
     let mut crawl = Crawl::new(store, &wanted.data, wanted.settings, clock, Some(told.clone()))?;
     let deliver = |hook| Delivery::new(hook, &wanted.data, &agent, clock, crawl.ledger(), told.clone());
     let deliveries = wanted.hooks.into_iter().map(deliver).collect::<Result<Vec<_>, _>>()?;
@@ -71,7 +73,24 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
         None => None,
     };
     drop(told);
+    let (board, hears) = match &args.dashboard {
+        Some(listen) => {
+            let shown = Shown {
+                handle: crawl.handle(),
+                clock,
+                data: &wanted.data,
+                config: Config::find(args.config.as_deref())?,
+                agent: robot,
+                decisions: wanted.decisions.as_ref().map(|log| log.folder.clone()),
+            };
+            let (board, hears) = beside::open(listen, shown, hears)?;
+            eprintln!("Watch it: http://{}/", board.address);
+            (Some(board), hears)
+        }
+        None => (None, hears),
+    };
     let watched = run_watched(crawl, Watch { face, hears, feed, deliveries });
+    drop(board);
     let logged = log.map_or(Ok(()), decisions::Log::close);
     let (_, delivered) = watched?;
     if delivered.is_empty() {

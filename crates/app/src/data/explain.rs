@@ -2,7 +2,7 @@
 
 pub(crate) mod explained;
 mod machine;
-mod sheet;
+pub(crate) mod sheet;
 
 use refrain_core::estimate::{Confidence, Estimate};
 use refrain_core::time::Time;
@@ -18,20 +18,21 @@ use crate::progress::Progress;
 use explained::{SHOWN, SURE};
 
 /// All that decides about a page.
-struct Facts {
-    now: Time,
-    page: PageRecord,
-    host: HostRow,
+pub(crate) struct Facts {
+    pub(crate) now: Time,
+    pub(crate) page: PageRecord,
+    pub(crate) host: HostRow,
     /// What robots.txt says of it; `None`: nobody asked yet.
-    robots: Option<RobotsSay>,
-    believed: Believed,
-    /// Changes per second.
-    rate: Estimate,
-    standing: Option<Standing>,
-    outlook: Option<Outlook>,
-    is_under_way: bool,
-    looks: Vec<Observation>,
-    signals: Vec<Signal>,
+    pub(crate) robots: Option<RobotsSay>,
+    pub(crate) believed: Believed,
+    /// Changes per second, and how sure its interval is.
+    pub(crate) rate: Estimate,
+    pub(crate) sure: f64,
+    pub(crate) standing: Option<Standing>,
+    pub(crate) outlook: Option<Outlook>,
+    pub(crate) is_under_way: bool,
+    pub(crate) looks: Vec<Observation>,
+    pub(crate) signals: Vec<Signal>,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
@@ -63,6 +64,7 @@ fn gather(reader: &Reader, page: PageRecord) -> Result<Facts, Failure> {
         Confidence::new(SURE).ok_or_else(|| Failure::OnTheWay("no such confidence".to_owned()))?;
     Ok(Facts {
         rate: believed.changes.estimate(confidence),
+        sure: SURE,
         is_under_way: reader.is_under_way(page.id)?,
         looks: reader.observations_of(page.id, SHOWN)?,
         signals: reader.signals_of(page.id, SHOWN)?,

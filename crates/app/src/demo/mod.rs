@@ -22,16 +22,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Crawl, CrawlError, Follow, Settings, Until, add_seeds};
+use refrain_engine::{Clock, Crawl, CrawlError, Follow, Settings, Told, Until, add_seeds};
 use refrain_fetch::client;
 use refrain_store::{Options, Store};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::chart::percent;
 use crate::cli::DemoArgs;
+use crate::crawl::config::Config;
+use crate::crawl::watch::asked_to_stop;
 use crate::crawl::{Extra, Face, Lines, Watch, is_screen, run_watched};
 use crate::failure::Failure;
 use crate::output::{to_file, to_stdout};
+use crate::serve::dashboard::beside::{self, Beside, Shown};
 use explorers::Explorer;
 use outcome::Outcome;
 use rivals::Rival;
@@ -42,6 +45,10 @@ use world::World;
 const SPARE: f64 = 30.0;
 /// Small hosts on the same machine do not mind ten visits a second.
 const GAP: Span = Span::from_millis(100);
+/// Its name in robots.txt.
+const AGENT: &str = "RefrainDemo";
+/// Where it is shown.
+const USUAL: &str = "127.0.0.1:7070";
 /// Freshness "now" is that of the last seconds.
 const LATELY: f64 = 5.0;
 
@@ -61,6 +68,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     to_stdout(|out| story::begin(out, &site.world, rate, seconds))?;
     let (told, hears) = mpsc::unbounded_channel();
     let crawl = Crawl::new(store, &data, settings(&site, rate, args.duration), clock, Some(told))?;
+    let (board, hears) = dashboard(args, &crawl, &data, clock, hears)?;
+    to_stdout(|out| writeln!(out, "Watch it: http://{}/\n", board.address))?;
     let screen = !args.plain && is_screen();
     // In a pipe a line for each visit would bury the story.
     let lines = Lines::new(!args.plain, false);
@@ -74,7 +83,38 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let outcome = Outcome::new(&site, summary, &data, clock.now(), rate)?;
     let report = folder.join("index.html");
     to_file(&report, |out| out.write_all(page::html(&outcome).as_bytes()))?;
-    to_stdout(|out| story::end(out, &outcome, &data, &report))
+    to_stdout(|out| story::end(out, &outcome, &data, &report))?;
+    if args.stay {
+        to_stdout(|out| {
+            writeln!(out, "\nIt is over, and can be looked at until Ctrl-C: http://{}/", board.address)
+        })?;
+        runtime.block_on(asked_to_stop());
+    }
+    drop(board);
+    Ok(())
+}
+
+/// A page in a browser, beside all of this.
+fn dashboard(
+    args: &DemoArgs,
+    crawl: &Crawl,
+    data: &Path,
+    clock: Clock,
+    hears: UnboundedReceiver<Told>,
+) -> Result<(Beside, UnboundedReceiver<Told>), Failure> {
+    let listen = args.dashboard.as_deref().unwrap_or_else(|| {
+        // Whoever has the usual port keeps it.
+        if std::net::TcpListener::bind(USUAL).is_ok() { USUAL } else { "127.0.0.1:0" }
+    });
+    let shown = Shown {
+        handle: crawl.handle(),
+        clock,
+        data,
+        config: Config::default(),
+        agent: AGENT.to_owned(),
+        decisions: None,
+    };
+    beside::open(listen, shown, hears)
 }
 
 /// How a small web is crawled.
@@ -82,7 +122,7 @@ pub(crate) fn settings(site: &Site, rate: f64, duration: Span) -> Settings {
     Settings {
         rate,
         gap: GAP,
-        agent: "RefrainDemo".to_owned(),
+        agent: AGENT.to_owned(),
         // New articles are found; of the others all pages are known.
         follow: Some(Follow::Pattern(hosts::links_to_follow(site.port))),
         news: news::known_beforehand(&site.world, site.port),

@@ -3,7 +3,7 @@
 mod discover;
 mod import;
 mod invent;
-mod replay;
+pub(crate) mod replay;
 mod simulate;
 mod sweep;
 mod written;

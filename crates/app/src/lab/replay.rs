@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use rayon::prelude::*;
 use refrain_core::time::{Span, Time};
+use refrain_lab::Policy;
 use refrain_lab::replay::{self, Score, Setting};
 use refrain_lab::simulate::SimulationError;
 use refrain_lab::trace::Trace;
@@ -107,6 +109,41 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     }
     let report = Report { lines, trace, rate, per_day, left_out };
     if args.json { to_stdout(|out| report.write_json(out)) } else { to_stdout(|out| report.write_table(out)) }
+}
+
+/// What was recorded, and what other budgets would have made of it.
+pub(crate) struct WhatIf {
+    /// Pages that were seen at least twice, and changes of them.
+    pub(crate) pages: usize,
+    pub(crate) changes: usize,
+    pub(crate) days: f64,
+    /// What really happened: fetches a day, and what came of them.
+    pub(crate) recorded: (f64, Score),
+    /// Times the fetches that were made, fetches a day, and what would have come of them.
+    pub(crate) budgets: Vec<(f64, f64, Score)>,
+}
+
+/// The log of a crawl, crawled anew by the same policy with so many times the fetches.
+pub(crate) fn what_if(log: &Path, times: &[f64]) -> Result<WhatIf, Failure> {
+    /// Signals of the log are laid out by chance where it does not say when they came: always by the same.
+    const SEED: u64 = 1;
+    let Recorded { trace, fetches, once, .. } = Recorded::read(log, SEED)?;
+    let really = Really::new(&trace, &fetches, once);
+    let mut budgets = Vec::with_capacity(times.len());
+    for times in times {
+        let per_day = ReplayRate::Recorded(*times).per_day(&trace, Some(really.per_day))?;
+        let setting =
+            Setting { rate: per_day / DAY, dated: false, own_pace: false, floor: None, delay: Span::ZERO };
+        let fetches = replay::fetches(Policy::Refrain, &trace, &setting)?;
+        budgets.push((*times, per_day, Score::of(&trace, &fetches)));
+    }
+    Ok(WhatIf {
+        pages: trace.pages.len(),
+        changes: trace.changes(),
+        days: trace.seconds() / DAY,
+        recorded: (really.per_day, Score::of(&trace, &really.fetches)),
+        budgets,
+    })
 }
 
 /// The part of a trace that was asked for.

@@ -55,6 +55,8 @@ pub(crate) struct Guard {
     /// Where it listens, and how it is known.
     listen: SocketAddr,
     public: Option<PageUrl>,
+    /// Whether it secures connections itself.
+    is_tls: bool,
     count: Count,
 }
 
@@ -73,7 +75,12 @@ impl Guard {
     ) -> Self {
         // What is reached from outside is not ours alone, wherever it listens.
         let may_be_open = listen.ip().is_loopback() && public.as_ref().is_none_or(|url| is_near(url.host()));
-        Self { clock, book, allowance, may_be_open, listen, public, count }
+        Self { clock, book, allowance, may_be_open, listen, public, is_tls: false, count }
+    }
+
+    /// With certificates of its own.
+    pub(crate) fn with_tls(self, is_tls: bool) -> Self {
+        Self { is_tls, ..self }
     }
 
     /// Whether somebody may do this, and who it is.
@@ -128,7 +135,42 @@ impl Guard {
         Ok(())
     }
 
-    fn is_own_name(&self, host: &str) -> bool {
+    /// Whether everybody at this machine may do everything.
+    pub(crate) fn is_open(&self) -> bool {
+        self.may_be_open && self.book.is_empty(self.clock.now())
+    }
+
+    /// The token that this is the secret of, if it is one that holds.
+    pub(crate) fn token(&self, secret: &str) -> Option<Arc<Token>> {
+        self.book.find(secret, self.clock.now())
+    }
+
+    /// Whether a token that was shown before still holds.
+    pub(crate) fn holds(&self, token: &Token) -> bool {
+        self.book.holds(token, self.clock.now())
+    }
+
+    /// Whether browsers reach us by https only.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.is_tls || self.public.as_ref().is_some_and(|url| url.as_str().starts_with("https:"))
+    }
+
+    /// What the cookie of those who are signed in is called: servers at other ports have theirs.
+    pub(crate) fn cookie_name(&self) -> String {
+        format!("refrain-{}", self.listen.port())
+    }
+
+    /// Whether a page of this origin, as browsers name it, is one of ours, if we were asked by this name.
+    pub(crate) fn is_own_origin(&self, origin: &str, host: &str) -> bool {
+        let name = origin.split_once("://").map_or("", |(_, name)| name);
+        let public = self.public.as_ref().map(|url| {
+            let (_, rest) = url.as_str().split_once("://").unwrap_or_default();
+            rest.split('/').next().unwrap_or_default()
+        });
+        !name.is_empty() && (name == host || public == Some(name))
+    }
+
+    pub(crate) fn is_own_name(&self, host: &str) -> bool {
         let name = without_port(host);
         is_near(name)
             || name.parse().is_ok_and(|address: IpAddr| address == self.listen.ip())

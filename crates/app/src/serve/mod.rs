@@ -2,13 +2,14 @@
 //!
 //! - `server`: connections; `guard`: who comes in; `tokens`: who may do what; `allowance`: how much
 //! - `api`: the doors; `problem`: what they say when something is wrong; `readers`: the store, for those who ask
-//! - `push`: what others announce by themselves
+//! - `push`: what others announce by themselves; `dashboard`: all of it, for people
 //! - `log`, `notify`, `metrics`, `counted`: what operators and their systems hear
 
 mod allowance;
 mod api;
 mod caught;
 mod counted;
+pub(crate) mod dashboard;
 mod guard;
 mod log;
 mod metrics;
@@ -21,11 +22,12 @@ pub(crate) mod tokens;
 mod wanted;
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use refrain_engine::{Clock, Crawl, CrawlError, Handle, Pulse, add_seeds};
 use refrain_store::{Batch, Options, Seq, Store};
 use tokio::net::TcpListener;
@@ -55,6 +57,11 @@ use wanted::Wanted;
 /// `refrain serve`
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let config = Config::find(args.crawl.config.as_deref())?;
+    if args.crawl.dashboard.is_some() {
+        return Err(Failure::input(
+            "--dashboard: `refrain serve` has its dashboard where it listens; expected --listen",
+        ));
+    }
     let wanted = Wanted::new(args, &config.serve)?;
     // Once more, for what counts as a change on which site.
     let again = Config::find(args.crawl.config.as_deref())?;
@@ -108,8 +115,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let (pulse, pulses) = watch::channel(None);
     let ears = Ears { changes, pulse, feed, metrics: Arc::clone(&metrics), push: Arc::clone(&push) };
     let listening = std::thread::spawn(move || ears.listen(hears));
+    let decisions = crawls.decisions.as_ref().map(|log| log.folder.clone());
+    let config = again;
+    let agent = robot;
     let opening =
-        Opening { wanted, tls, guard, clock, changed, pulses, config: again, agent: robot, metrics, push };
+        Opening { wanted, tls, guard, clock, changed, pulses, config, agent, metrics, push, decisions };
     let delivered = live(crawl, deliveries, opening, &crawls.data)?;
     let logged = log.map_or(Ok(()), decisions::Log::close);
     let heard = listening.join().map_err(|_| Failure::OnTheWay("what was told is lost".to_owned()))?;
@@ -133,6 +143,8 @@ struct Opening {
     agent: String,
     metrics: Arc<Metrics>,
     push: Arc<Push>,
+    /// Where decisions are logged.
+    decisions: Option<PathBuf>,
 }
 
 /// Crawls and serves until somebody ends it: first the doors, then, when nobody needs it any more, the crawl.
@@ -222,7 +234,8 @@ fn doors(
     data: &Path,
     closing: watch::Receiver<bool>,
 ) -> Result<Router, Failure> {
-    let Opening { wanted, guard, clock, changed, pulses, config, agent, metrics, push, .. } = opening;
+    let Opening { wanted, guard, clock, changed, pulses, config, agent, metrics, push, decisions, .. } =
+        opening;
     let app: App = Arc::new(Shared {
         reads: Reads::counted_by(handle.clone()),
         readers: Readers::new(data)?,
@@ -238,15 +251,21 @@ fn doors(
         lease: wanted.lease,
         max_body: wanted.max_body,
     });
-    let all = api::router(&app, &guard).merge(push.router()).merge(counted::door(metrics, &guard));
+    let board = dashboard::Board::new(Arc::clone(&app), Arc::clone(&guard), data, decisions);
+    let all = api::router(&app, &guard)
+        .merge(push.router())
+        .merge(counted::door(metrics, &guard))
+        .merge(dashboard::router(&board));
     Ok(behind(all, &guard))
 }
 
 /// What is common to all doors.
 fn behind(doors: Router, guard: &Arc<Guard>) -> Router {
     doors
-        .fallback(|| async {
-            Problem::missing("no-such-door", "there is nothing here; /openapi.json says what there is")
+        .fallback(|uri: http::Uri, headers: http::HeaderMap| async move {
+            let what = "there is nothing here; /openapi.json says what there is";
+            dashboard::missing(uri.path(), &headers)
+                .unwrap_or_else(|| Problem::missing("no-such-door", what).into_response())
         })
         .method_not_allowed_fallback(|| async {
             Problem::new(

@@ -20,7 +20,7 @@ use crate::crawl::config;
 use crate::failure::Failure;
 
 const USUAL: &str = "127.0.0.1:7070";
-const LEASE: Span = Span::from_whole_secs(300);
+pub(crate) const LEASE: Span = Span::from_whole_secs(300);
 const COMMIT_WITHIN: Span = Span::from_millis(50);
 const BURST: Span = Span::from_whole_secs(1);
 const CONNECTIONS: usize = 1024;
@@ -76,7 +76,7 @@ impl Wanted {
             per_address: some("connections_per_address", config.connections_per_address, PER_ADDRESS)?,
         };
         Ok(Self {
-            listen: address(listen)?,
+            listen: address("--listen", listen)?,
             fetches: !args.no_fetch && config.fetch.unwrap_or(true),
             tls,
             public: public.map(public_url).transpose()?,
@@ -97,7 +97,10 @@ impl Wanted {
         let metrics = Arc::clone(metrics);
         let count: Count = Arc::new(move |answered: &Answered<'_>| counted::request(&metrics, answered));
         let allowance = Allowance::new(self.each);
-        Arc::new(Guard::new(clock, book, allowance, self.listen, self.public.clone(), count))
+        Arc::new(
+            Guard::new(clock, book, allowance, self.listen, self.public.clone(), count)
+                .with_tls(self.tls.is_some()),
+        )
     }
 
     /// What a server changes about how a crawl goes about it.
@@ -116,10 +119,11 @@ fn some(name: &str, given: Option<usize>, usual: usize) -> Result<usize, Failure
     }
 }
 
-fn address(text: &str) -> Result<SocketAddr, Failure> {
+/// An address and a port, as somebody typed it after an option.
+pub(crate) fn address(option: &str, text: &str) -> Result<SocketAddr, Failure> {
     let wrong = |why: &str| {
         Failure::input(format!(
-            "--listen {text}: {why}; expected an address and a port, like 127.0.0.1:7070 or [::1]:7070"
+            "{option} {text}: {why}; expected an address and a port, like 127.0.0.1:7070 or [::1]:7070"
         ))
     };
     let mut found = text.to_socket_addrs().map_err(|why| wrong(&why.to_string()))?;

@@ -33,11 +33,15 @@ pub mod cost;
 mod curve;
 pub mod hubs;
 pub mod lds;
+mod learned;
+mod polite;
 mod price;
 
 pub use allocate::{Allocation, Infeasible, allocate, at_price};
 pub use candidate::{Bounded, Candidate, Page, SignalPage, Visit};
 pub use curve::{CurvePoint, curve, rates_for_freshness};
+pub use learned::LearnedPage;
+pub use polite::{Group, polite_curve};
 
 #[cfg(test)]
 mod tests;

@@ -74,6 +74,7 @@ impl Crawl {
     pub(super) fn take_in(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
         let shown = self.show(now, &mut visited)?;
         if let Some(order) = visited.order {
+            self.measure(&visited);
             self.judge_signals(&visited)?;
             self.answer(now, order, &visited, &shown)?;
             self.learn_hub(now, visited.stored, visited.page, &shown)?;

@@ -1,6 +1,8 @@
 //! What others ask of a crawl that runs.
 
-use refrain_core::frontier::{Budget, BudgetError, FrontierError, Manners};
+use std::collections::HashMap;
+
+use refrain_core::frontier::{Budget, BudgetError, FrontierError, HostId, Manners, Model};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::announce::when::When;
 use refrain_fetch::url::PageUrl;
@@ -10,7 +12,7 @@ use tokio::sync::oneshot;
 use super::Crawl;
 use crate::CrawlError;
 use crate::decision::Decision;
-use crate::handle::{Ask, BudgetNow, Heard, HostEdit, HostNow, PageNow, Said, Sample};
+use crate::handle::{Ask, BudgetNow, Heard, HostEdit, HostNow, HostShare, PageNow, Prospect, Said, Sample};
 use crate::index::Place;
 use crate::kinds::Kind;
 use crate::once::{Once, Reused};
@@ -50,6 +52,10 @@ impl Crawl {
             Ask::Explain { pages, reply } => {
                 let pages: Result<_, _> = pages.iter().map(|page| self.page_now(now, *page)).collect();
                 tell(reply, pages?);
+            }
+            Ask::Prospect { page, shape, at, reply } => {
+                let prospect = self.prospect(page, shape, &at)?;
+                tell(reply, prospect);
             }
             Ask::Sample { most, reply } => tell(reply, self.sample(most)),
             Ask::Signals { kind, said, once, reply } => match self.once(now, once) {
@@ -182,17 +188,35 @@ impl Crawl {
         }))
     }
 
+    fn prospect(&mut self, stored: PageId, shape: u32, at: &[Time]) -> Result<Option<Prospect>, CrawlError> {
+        let Some(id) = self.scheduler.pages.scheduled(stored) else { return Ok(None) };
+        let frontier = &mut self.scheduler.frontier;
+        let (page, since) = frontier.page(id)?;
+        let values = at.iter().map(|moment| frontier.model().value(page, &since, *moment)).collect();
+        let host = frontier.host_of(id)?;
+        // What is believed of a page of this kind that nobody has looked at.
+        let like_it = frontier.model_mut().inner_mut().page(host, shape, 1.0).ok();
+        Ok(Some(Prospect { values, prior: like_it.and_then(|page| page.change_rate()) }))
+    }
+
     fn sample(&self, most: usize) -> Sample {
+        let frontier = &self.scheduler.frontier;
         let slots = self.scheduler.pages.slots();
         let stride = slots.div_ceil(most.max(1)).max(1);
-        let mut sample = Sample { pages: Vec::new(), of: self.scheduler.frontier.len() };
+        let mut sample = Sample { of: frontier.len(), ..Sample::default() };
+        let mut places = HashMap::new();
         for slot in (0..slots).step_by(stride) {
-            let page = self.scheduler.pages.at(slot).and_then(|page| self.scheduler.frontier.page(page).ok());
-            let Some((page, _)) = page else { continue };
+            let Some(id) = self.scheduler.pages.at(slot) else { continue };
+            let (Ok((page, _)), Ok(host)) = (frontier.page(id), frontier.host_of(id)) else { continue };
             let importance = f64::from(page.inner().importance());
-            if let Some(rate) = page.inner().change_rate().filter(|_| importance > 0.0) {
-                sample.pages.push((rate.mean(), importance));
-            }
+            let Some(rate) = page.inner().change_rate().filter(|_| importance > 0.0) else { continue };
+            let place = *places.entry(host.index()).or_insert_with(|| {
+                sample.hosts.push(self.host_share(host));
+                sample.hosts.len() as u32 - 1
+            });
+            sample.pages.push((rate.mean(), importance));
+            sample.shapes.push(rate.shape());
+            sample.host_of.push(place);
         }
         sample
     }
@@ -214,6 +238,14 @@ impl Crawl {
             Place::Page(_) | Place::OnItsWay => Heard::Known,
             Place::Unknown => Heard::Stranger,
         }
+    }
+
+    fn host_share(&self, host: HostId) -> HostShare {
+        let gap = self.scheduler.frontier.host_state(host).map_or(Span::ZERO, |state| {
+            state.manners.gap.max(Span::from_secs(f64::from(state.manners.patience * state.response)))
+        });
+        let name = self.scheduler.hosts.with_id(host).map(|(name, _)| &**name);
+        HostShare { gap, pages: name.map_or(0, |name| self.scheduler.pages_of(name)) }
     }
 
     /// Somebody says that a page changed.

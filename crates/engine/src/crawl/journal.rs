@@ -8,7 +8,7 @@ use refrain_core::time::{Span, Time};
 use refrain_store::warc::Encoded;
 use refrain_store::{
     Announcement, Batch, Committed, Edit, GrantFacts, HostUpdate, Lease, Look, NewPage, PageId, ReadsFacts,
-    Role, Seq, Signal, Voice,
+    Role, Sample, Seq, Signal, Voice,
 };
 
 use super::Crawl;
@@ -193,6 +193,12 @@ impl Journal {
 
     pub(super) fn delivered(&mut self, now: Time, reader: String, seq: Seq) {
         self.next.delivered.push((reader, seq));
+        self.touch(now);
+    }
+
+    /// How it went.
+    pub(super) fn sample(&mut self, now: Time, sample: Sample) {
+        self.next.samples.push(sample);
         self.touch(now);
     }
 

@@ -8,7 +8,7 @@
 //!   still are though the page is forgotten
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `decided`: decisions, for those who keep them
-//! - `visits`: what is under way; `pulse`: how it is all doing
+//! - `visits`: what is under way; `pulse`: how it is all doing; `samples`: how it went, for those who ask later
 
 mod announced;
 mod answers;
@@ -21,6 +21,7 @@ mod left;
 mod outlets;
 mod pulse;
 mod redirected;
+mod samples;
 mod shown;
 mod visits;
 mod wishes;
@@ -61,6 +62,7 @@ use journal::Journal;
 use knocks::Knocks;
 pub(crate) use outlets::BELOW;
 use pulse::Pulses;
+use samples::Sampling;
 use visits::Visits;
 
 /// A crawl, ready to run.
@@ -76,6 +78,7 @@ pub struct Crawl {
     journal: Journal,
     visits: Visits,
     pulses: Pulses,
+    sampling: Sampling,
     hours: Keeping,
     /// When what was learned of signals is kept next.
     voices_due: Time,
@@ -160,6 +163,7 @@ impl Crawl {
             journal: Journal::releasing(leases, settings.commit_within),
             visits: Visits::default(),
             pulses: Pulses::default(),
+            sampling: Sampling::default(),
             hours: Keeping::new(clock.now()),
             voices_due: clock.now() + KEEP_VOICES,
             forms: Forms::default(),
@@ -434,6 +438,8 @@ impl Crawl {
     async fn finish(mut self) -> Result<Summary, CrawlError> {
         self.keep_hours(self.clock.now());
         self.keep_voices(self.clock.now());
+        self.count();
+        self.last_sample(self.clock.now());
         loop {
             self.flush(Time::MAX);
             if self.journal.is_empty() {

@@ -85,6 +85,7 @@ impl Crawl {
             backed_off,
             hosts,
         };
+        self.take_sample(&pulse);
         self.tell(|| Told::Pulse(Box::new(pulse)));
         now + EVERY
     }

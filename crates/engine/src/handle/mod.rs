@@ -14,7 +14,7 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::FetchError;
 use refrain_fetch::client::{Request, Response};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Added, Edit, PageId, Reader, StoreError};
+use refrain_store::{Added, Edit, PageId, PageRecord, Reader, StoreError};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -22,6 +22,7 @@ use crate::door::Shut;
 use crate::event::Event;
 use crate::kinds::Kind;
 use crate::once::{Once, Reused};
+use crate::restore::shape;
 use crate::seeds::Seed;
 use crate::settings::host_name;
 use crate::sources::{self, Announced};
@@ -66,6 +67,8 @@ pub(crate) enum Ask {
     SetBudget { budget: Budget, reply: oneshot::Sender<Result<BudgetNow, BudgetError>> },
     /// What decides about pages.
     Explain { pages: Vec<PageId>, reply: oneshot::Sender<Vec<Option<PageNow>>> },
+    /// What a page will be worth.
+    Prospect { page: PageId, shape: u32, at: Vec<Time>, reply: oneshot::Sender<Option<Prospect>> },
     /// Pages by chance, for a forecast.
     Sample { most: usize, reply: oneshot::Sender<Sample> },
     /// Pages that somebody says have changed.
@@ -167,13 +170,37 @@ pub struct PageNow {
     pub is_hub: bool,
 }
 
+/// What a page will be worth, if nothing happens to it, and what it was believed to be like before it was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prospect {
+    /// What a fetch is worth at each of the moments that were asked for.
+    pub values: Vec<f64>,
+    /// Changes per second of pages like it, as far as is known now.
+    pub prior: Option<Posterior>,
+}
+
 /// Pages by chance, as they are believed to be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Changes per second and importance.
     pub pages: Vec<(f64, f64)>,
+    /// How sure the changes are: the shapes of their distributions.
+    pub shapes: Vec<f64>,
     /// How many pages there are.
     pub of: usize,
+    /// For each of the pages, the place of its host among the hosts.
+    pub host_of: Vec<u32>,
+    /// The hosts.
+    pub hosts: Vec<HostShare>,
+}
+
+/// A host in a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostShare {
+    /// The least time between two requests, robots.txt and slowness considered.
+    pub gap: Span,
+    /// How many pages it has, whether they are in the sample or not.
+    pub pages: u32,
 }
 
 /// Somebody says that a page changed.
@@ -292,6 +319,15 @@ impl Handle {
     /// If the crawl is over.
     pub async fn explain(&self, pages: Vec<PageId>) -> Result<Vec<Option<PageNow>>, Over> {
         self.ask(|reply| Ask::Explain { pages, reply }).await
+    }
+
+    /// What a page will be worth at these moments, if nothing happens to it; `None` if it is not crawled at the moment. The record is the page's own.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn prospect(&self, record: &PageRecord, at: Vec<Time>) -> Result<Option<Prospect>, Over> {
+        let (page, shape) = (record.id, shape(&record.url, record.origin.hint));
+        self.ask(|reply| Ask::Prospect { page, shape, at, reply }).await
     }
 
     /// Pages by chance, at most so many, as they are believed to be.

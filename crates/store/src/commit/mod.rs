@@ -7,6 +7,7 @@ mod others;
 mod pages;
 mod past;
 mod rows;
+mod samples;
 
 use rusqlite::Connection;
 
@@ -41,6 +42,7 @@ pub(crate) fn apply(
     others::grants(connection, batch)?;
     others::reads(connection, &batch.reads)?;
     others::delivered(connection, &batch.delivered)?;
+    samples::add(connection, &batch.samples)?;
     others::meta(connection, &batch.meta)?;
     pages::remove(connection, &batch.removals, &mut done)?;
     done.heads = heads(connection, &batch.asked)?;

@@ -7,7 +7,8 @@ use refrain_core::time::{Span, Time};
 use refrain_store::warc::Kind;
 use refrain_store::{
     Batch, Digest, Edit, Filter, GrantFacts, HostUpdate, Known, Lease, Leased, Look, NewPage, Options, Order,
-    Outcome, PageId, PageState, PastLooks, Reader, ReadsFacts, Robots, Seq, Signal, Store, StoreError,
+    Outcome, PageId, PageState, PastLooks, Reader, ReadsFacts, Robots, Sample, Seq, Signal, Store,
+    StoreError,
 };
 
 #[test]
@@ -379,4 +380,40 @@ fn hosts_are_found_by_what_people_call_them() {
     {
         assert_eq!(store.read().hosts_named(name).unwrap().len(), count, "{name}");
     }
+}
+
+#[test]
+fn samples_are_kept_and_thinned() {
+    // When an hour begins.
+    let at = |seconds| crate::support::at(2800 + seconds);
+    let (directory, mut store) = opened();
+    let minute = |number: i64| Sample {
+        time: at(60 * (number + 1)),
+        span: Span::from_whole_secs(60),
+        freshness: Some(if number % 2 == 0 { 0.4 } else { 0.6 }),
+        fresh: 3.0,
+        watched: 4.0,
+        rate: 2.0,
+        price: number as f64,
+        requests: 10,
+        looks: 9,
+        changed: 4,
+        unchanged: 3,
+        failed: 2,
+    };
+    // Two hours, and much later a minute.
+    let early = (0..120).map(minute).collect();
+    store.commit(&Batch { samples: early, ..Batch::default() }).unwrap();
+    assert_eq!(store.read().samples(at(0)).unwrap().len(), 120);
+    assert_eq!(store.read().samples(at(0)).unwrap()[7], minute(7));
+    assert_eq!(store.read().samples(at(7140)).unwrap(), [minute(119)]);
+    let late = minute(60 * 24 * 8);
+    store.commit(&Batch { samples: vec![late], ..Batch::default() }).unwrap();
+    let kept = store.read().samples(at(0)).unwrap();
+    assert_eq!(kept.len(), 3);
+    assert_eq!((kept[0].span, kept[0].requests, kept[0].changed), (Span::from_whole_secs(3600), 600, 240));
+    assert!((kept[0].freshness.unwrap() - 0.5).abs() < 1e-9 && (kept[0].price - 29.5).abs() < 1e-9);
+    assert_eq!((kept[1].time, kept[1].measured()), (at(7200), Some(0.75)));
+    assert_eq!(kept[2], late);
+    assert_sound(directory.path());
 }

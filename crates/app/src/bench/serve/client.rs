@@ -17,9 +17,19 @@ impl Client {
     }
 
     pub(super) fn get(&mut self, path: &str) -> io::Result<&[u8]> {
-        let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        self.reader.get_mut().write_all(head.as_bytes())?;
+        self.ask(path)?;
         self.answer()
+    }
+
+    /// Asks, without waiting for the answer.
+    pub(super) fn ask(&mut self, path: &str) -> io::Result<()> {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        self.reader.get_mut().write_all(head.as_bytes())
+    }
+
+    /// Waits until the answer begins.
+    pub(super) fn first_byte(&mut self) -> io::Result<()> {
+        self.reader.fill_buf().map(drop)
     }
 
     pub(super) fn post(&mut self, path: &str, kind: &str, body: &[u8]) -> io::Result<&[u8]> {
@@ -34,7 +44,7 @@ impl Client {
     }
 
     /// The body of an answer, which must be a good one and say how long it is.
-    fn answer(&mut self) -> io::Result<&[u8]> {
+    pub(super) fn answer(&mut self) -> io::Result<&[u8]> {
         let mut line = String::new();
         self.reader.read_line(&mut line)?;
         let (status, mut length) = (line.clone(), 0);

@@ -1,6 +1,7 @@
 //! `refrain bench serve`: what the doors of a crawl that runs can bear, through HTTP, with the server in a process of its own.
 
 mod client;
+mod dashboard;
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -140,6 +141,9 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     }
     let first = together(&server, seconds, |client, _| fetch(client, "first"))?;
     say("fetches/next + fetches/results by 100, first visits", first.to_string(), "50,000")?;
+    for (what, figure, wanted) in dashboard::measure(&server)? {
+        say(&what, figure, wanted)?;
+    }
     let (median, worst) = feed(&server, if args.quick { 5 } else { 50 })?;
     say(
         "a change, from the result to the change feed",

@@ -206,6 +206,15 @@ impl Body {
     }
 }
 
+/// The text of a version, line by line; `None` if it is made of something else than letters, or was just dropped.
+pub(crate) fn text_of(
+    reader: &Reader,
+    version: &Version,
+    rules: &Rules,
+) -> Result<Option<Vec<String>>, StoreError> {
+    Ok(Body::read(reader, version)?.and_then(|body| body.lines(false, rules)))
+}
+
 /// A header of an HTTP message, by its name.
 pub(crate) fn header(head: &[u8], name: &str) -> Option<String> {
     let head = String::from_utf8_lossy(head);

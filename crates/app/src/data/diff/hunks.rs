@@ -64,6 +64,11 @@ impl Hunk {
         (self.old.0, self.new.0)
     }
 
+    /// Its lines: each with its mark, and its pieces, of which some differ.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (char, &[(bool, String)])> {
+        self.lines.iter().map(|line| (line.mark, line.parts.as_slice()))
+    }
+
     /// Its lines, each with its mark: ` same`, `-gone`, `+new`.
     pub(crate) fn marked(&self) -> impl Iterator<Item = String> {
         self.lines.iter().map(|line| {

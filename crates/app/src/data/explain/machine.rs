@@ -29,8 +29,20 @@ struct Changes {
 }
 
 pub(super) fn write(out: &mut dyn Write, facts: Facts) -> io::Result<()> {
-    let Facts { now, page, host, robots, believed, rate, standing, outlook, is_under_way, looks, signals } =
-        facts;
+    let Facts {
+        now,
+        page,
+        host,
+        robots,
+        believed,
+        rate,
+        standing,
+        outlook,
+        is_under_way,
+        looks,
+        signals,
+        ..
+    } = facts;
     let mut host = HostFacts::new(host, robots, now);
     let usual = seconds(standing.as_ref().map(|standing| standing.gap));
     host.gap_seconds = host.gap_seconds.or(usual);

@@ -6,7 +6,7 @@ use refrain_core::time::{Span, Time};
 use refrain_engine::RobotsSay;
 use refrain_store::{Observation, PageState, Signal};
 
-use super::{Facts, SURE};
+use super::Facts;
 use crate::chart::{counted, grouped, percent, short};
 use crate::data::harmless::harmless;
 use crate::data::spelled;
@@ -33,7 +33,7 @@ pub(super) fn write(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
 }
 
 /// The answer, in a sentence or two.
-fn why(facts: &Facts) -> String {
+pub(crate) fn why(facts: &Facts) -> String {
     let page = &facts.page;
     match page.state {
         PageState::Paused => {
@@ -100,7 +100,7 @@ fn why(facts: &Facts) -> String {
     }
 }
 
-fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
+pub(crate) fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     let page = &facts.page;
     let mut rows = vec![("state", page.state.as_str().to_owned()), ("importance", short(page.importance))];
     if let Some(most) = page.max_age {
@@ -122,13 +122,13 @@ fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn change_rows(facts: &Facts) -> Vec<(&'static str, String)> {
+pub(crate) fn change_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     let (rate, counts) = (&facts.rate, &facts.believed.counts);
     let every = |rate: f64| units::spoken(Span::from_secs(1.0 / rate));
     let often = rate.high.map_or_else(|| "0 s".to_owned(), every);
     let mut rows = vec![(
         "about every",
-        format!("{} ({:.0} %: {often} to {})", every(rate.rate), 100.0 * SURE, every(rate.low)),
+        format!("{} ({:.0} %: {often} to {})", every(rate.rate), 100.0 * facts.sure, every(rate.low)),
     )];
     let learned = if counts.all < 0.5 {
         "from other pages: this one was not seen twice yet".to_owned()
@@ -162,7 +162,7 @@ fn change_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn host_rows(facts: &Facts) -> Vec<(&'static str, String)> {
+pub(crate) fn host_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     let host = &facts.host;
     let mut rows = vec![("name", harmless(&host.name).into_owned())];
     if let Some(gap) = host.gap.or(facts.standing.as_ref().map(|standing| standing.gap)) {
@@ -237,7 +237,7 @@ fn times(count: u32) -> String {
 }
 
 fn age(facts: &Facts, time: Time) -> String {
-    units::spoken(facts.now.since(time))
+    units::about(facts.now.since(time))
 }
 
 /// A moment that has passed.
@@ -247,5 +247,5 @@ fn moment(facts: &Facts, time: Time) -> String {
 
 /// A moment to come.
 fn from_now(facts: &Facts, time: Time) -> String {
-    format!("in {}", units::spoken(time.since(facts.now)))
+    format!("in {}", units::about(time.since(facts.now)))
 }

@@ -14,12 +14,12 @@ mod health;
 mod hosts;
 pub(crate) mod input;
 mod key;
-mod pages;
+pub(crate) mod pages;
 mod reads;
 mod requests;
 mod signals;
 mod status;
-mod stream;
+pub(crate) mod stream;
 
 use std::sync::Arc;
 
@@ -103,6 +103,14 @@ pub(crate) fn router(app: &App, guard: &Arc<Guard>) -> Router {
     }
     let description = describe::whole(description);
     all.merge(describe::door(&description)).with_state(Arc::clone(app))
+}
+
+/// What the dashboard leads to, where there is no API: copies, as they came.
+pub(crate) fn copies(app: &App, guard: &Arc<Guard>) -> Router {
+    let (router, _) = OpenApiRouter::new().routes(routes!(pages::copy::version)).split_for_parts();
+    router
+        .route_layer(from_fn_with_state((Arc::clone(guard), Scope::Read), guard::admit))
+        .with_state(Arc::clone(app))
 }
 
 /// Doors for everybody.

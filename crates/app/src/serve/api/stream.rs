@@ -80,8 +80,13 @@ pub(crate) async fn stream(
         // However it ends: who reads goes on later.
         let _ = send(&app, after, &to).await;
     });
+    Ok(self::events(events))
+}
+
+/// What comes, as an answer that goes on until nothing does.
+pub(crate) fn events(pieces: mpsc::Receiver<Bytes>) -> Response {
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];
-    Ok((headers, Body::new(Events(events))).into_response())
+    (headers, Body::new(Events(pieces))).into_response()
 }
 
 /// Sends changes until nobody reads, or all is over.
@@ -119,7 +124,7 @@ async fn send(app: &App, mut after: Seq, to: &mpsc::Sender<Bytes>) -> Answer<()>
 }
 
 /// Hands on a piece, if it is taken in time.
-async fn put(to: &mpsc::Sender<Bytes>, piece: Bytes) -> Answer<()> {
+pub(crate) async fn put(to: &mpsc::Sender<Bytes>, piece: Bytes) -> Answer<()> {
     match tokio::time::timeout(PATIENCE, to.send(piece)).await {
         Ok(Ok(())) => Ok(()),
         _ => Err(Problem::slow()),

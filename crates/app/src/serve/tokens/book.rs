@@ -50,6 +50,11 @@ impl Book {
         found.filter(|token| !token.is_over(now))
     }
 
+    /// Whether a token that was found before still holds.
+    pub(crate) fn holds(&self, token: &Token, now: Time) -> bool {
+        !token.is_over(now) && self.current(now).iter().any(|entry| *entry.token == *token)
+    }
+
     fn current(&self, now: Time) -> Arc<Vec<Entry>> {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if now.since(looked.0) >= LOOK {

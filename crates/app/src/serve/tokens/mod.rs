@@ -117,6 +117,11 @@ impl Token {
         (token, secret)
     }
 
+    #[cfg(test)]
+    pub(crate) fn for_tests(scopes: Vec<Scope>) -> Self {
+        Self::new(scopes, [7; 32], Time::ZERO).0
+    }
+
     pub(crate) fn is_over(&self, now: Time) -> bool {
         self.expires.is_some_and(|expires| expires <= millis(now))
     }

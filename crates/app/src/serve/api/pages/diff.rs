@@ -98,7 +98,8 @@ pub(crate) async fn diff(
     difference.await.map(Json)
 }
 
-fn said(same: Same) -> &'static str {
+/// Why there is nothing to see, in a sentence.
+pub(crate) fn said(same: Same) -> &'static str {
     match same {
         Same::Body => "They are the same",
         Same::Lines => "The lines are the same; only their ends or their encoding differ",

@@ -22,36 +22,36 @@ const USUAL: u32 = 100;
 const MOST: u32 = 1000;
 
 /// Which pages.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// The one with this address.
-    url: Option<String>,
+    pub(crate) url: Option<String>,
     /// Those of this host: `example.org`, or `https://example.org:8443`.
-    host: Option<String>,
+    pub(crate) host: Option<String>,
     /// Those whose addresses begin like this; they come in the order of addresses.
-    prefix: Option<String>,
+    pub(crate) prefix: Option<String>,
     /// Those in this state.
     #[param(inline)]
-    state: Option<Shown>,
+    pub(crate) state: Option<Shown>,
     /// Those whose last look failed, or did not.
-    failing: Option<bool>,
+    pub(crate) failing: Option<bool>,
     /// Those that were never fetched, or were.
-    never_fetched: Option<bool>,
+    pub(crate) never_fetched: Option<bool>,
     /// At most so many.
     #[param(minimum = 1, maximum = 1000, default = 100)]
-    limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
     /// Go on here: `next` of the answer before.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
 }
 
 /// Some of the pages.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Pages {
-    pages: Vec<Listed>,
+    pub(crate) pages: Vec<Listed>,
     /// Where to go on; none at the end. There may be more although there are few here, or none.
-    next: Option<String>,
+    pub(crate) next: Option<String>,
 }
 
 /// Pages, in the order in which they were added
@@ -78,7 +78,8 @@ impl Filter {
     }
 }
 
-fn select(reader: &Reader, which: &Which, limit: usize) -> Answer<Pages> {
+/// Those pages, a few of them.
+pub(crate) fn select(reader: &Reader, which: &Which, limit: usize) -> Answer<Pages> {
     let hosts = match &which.host {
         Some(name) => Some(reader.hosts_named(name.trim_end_matches('/'))?),
         None => None,

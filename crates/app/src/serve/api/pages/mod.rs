@@ -1,12 +1,12 @@
 //! Pages: all of them, one of them, what was seen of it, and its copies.
 
 pub(super) mod add;
-pub(super) mod copy;
-pub(super) mod diff;
+pub(crate) mod copy;
+pub(crate) mod diff;
 pub(super) mod edit;
 pub(super) mod explanation;
 pub(super) mod history;
-pub(super) mod list;
+pub(crate) mod list;
 pub(super) mod one;
 pub(super) mod versions;
 
@@ -16,7 +16,7 @@ use refrain_store::{PageId, PageRecord, Reader};
 use crate::serve::problem::{Answer, Problem};
 
 /// The page of this number.
-pub(super) fn known(reader: &Reader, id: i64) -> Answer<PageRecord> {
+pub(crate) fn known(reader: &Reader, id: i64) -> Answer<PageRecord> {
     reader.page_by_id(PageId(id))?.ok_or_else(|| Problem::no_page(id))
 }
 
