@@ -52,7 +52,7 @@ impl Memo {
             redirect: record.redirect,
             title: record.title,
         };
-        Ok(Self::of_head(head).map(|memo| Self { version, kept, ..memo }))
+        Ok(Self::of_head(head).map(|memo| Self { kept, version, ..memo }))
     }
 
     /// The same, for those who have no body to compare and keep.
