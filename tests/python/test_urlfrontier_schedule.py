@@ -226,8 +226,10 @@ def test_what_is_told_of_a_page_is_known_of_it(server_scheduled):
     assert page["fetched"] and page["failures"] == 0
 
 
-@pytest.mark.parametrize("told", [{"fetch.statusCode": "503"}, {"fetch.statusCode": "500", "error.cause": "SERVER ERROR"}, {"error.cause": "timeout"}])
+@pytest.mark.parametrize("told", [{"fetch.statusCode": "503"}, {"fetch.statusCode": "500", "error.cause": "SERVER ERROR"}, {"error.cause": "timeout"},
+                                  {"fetch.statusCode": "200", "fetch.error.count": "1"}, {"fetch.statusCode": "200", "fetch.exception": "Socket timeout fetching"}])
 def test_a_failure_is_no_end_and_no_change(server_scheduled, told):
+    """Where there was no answer, StormCrawler may still send the status of the visit before: the count of errors says better."""
     frontier = server_scheduled()
     crawler = Crawler(frontier)
     crawler.add("http://a.example/", lambda visit: told)
@@ -258,17 +260,21 @@ def test_feeds_and_sitemaps_are_hubs(server_scheduled):
     assert roles == {"feed": "feed", "map": "sitemap", "page": "page", "found-out": "sitemap"}
 
 
-def test_a_sitemaps_date_is_a_signal_for_its_page(server_scheduled):
-    """It comes with the page as one that was discovered, of which nothing else is news."""
+@pytest.mark.parametrize("form", ["%Y-%m-%dT%H:%M:%SZ", "%a %b %d %H:%M:%S UTC %Y"], ids=["iso", "java"])
+def test_a_sitemaps_date_is_a_signal_for_its_page(server_scheduled, form):
+    """It comes with the page as one that was discovered, of which nothing else is news. StormCrawler writes dates as Java does; no date is ""."""
     frontier = server_scheduled()
     crawler = Crawler(frontier)
     crawler.add("http://a.example/", still)
     crawler.until("it is visited", lambda: crawler.visits["http://a.example/"] >= 2)
     number = frontier.server.number("http://a.example/")
     assert frontier.server.get(f"/v1/pages/{number}/history").ok()["signals"] == []
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now() + 1))
+    for nothing in ("", "soon"):
+        frontier.put(frontier.discovered("http://a.example/", metadata={"isSitemap": "false", "sitemap.lastModified": nothing}))
+    assert frontier.server.get(f"/v1/pages/{number}/history").ok()["signals"] == []
+    stamp = time.strftime(form, time.gmtime(now() + 1))
     time.sleep(1.1)
-    frontier.put(frontier.discovered("http://a.example/", metadata={"sitemap.lastModified": stamp}))
+    frontier.put(frontier.discovered("http://a.example/", metadata={"isSitemap": "false", "sitemap.lastModified": stamp}))
     signals = wait_until("it is heard", lambda: frontier.server.get(f"/v1/pages/{number}/history").ok()["signals"])
     assert [signal["kind"] for signal in signals] == ["sitemap"], signals
     assert "sitemap.lastModified" not in plain(frontier.status("http://a.example/").known.info.metadata), "otherwise it is ignored, as it is elsewhere"
