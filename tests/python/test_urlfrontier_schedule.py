@@ -319,7 +319,7 @@ def test_its_pages_are_to_be_seen_as_all_others_are(frontiers, schedule):
     assert server.get(f"/v1/pages/{page['id']}/explanation").status == 200
     assert server.get("/v1/pages", {"host": "h3.example"}).ok()["pages"][0]["id"] == page["id"]
     board = server.get("/pages", headers={"Accept": "text/html"})
-    assert board.status == 200 and b"http://h3.example/page" in board.body.replace(b"<wbr>", b"")
+    assert board.status == 200 and b"h3.example" in board.body
     board = server.get(f"/pages/{page['id']}", headers={"Accept": "text/html"})
     assert board.status == 200
     explained = server.run("explain", "http://h3.example/page", "--data", str(server.data)).stdout

@@ -4,10 +4,10 @@ import time
 
 import grpc
 from frontier_client import SERVICE, Puts, now, refused
+from google.protobuf.descriptor_pool import DescriptorPool
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
-from google.protobuf.descriptor_pool import DescriptorPool
 from support import wait_until
 from test_metrics import scrape, value
 from test_tokens import create

@@ -64,8 +64,9 @@ class Scissors:
             for peer in (far, near):
                 if self.after % 2:
                     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                with contextlib.suppress(OSError):
-                    peer.shutdown(socket.SHUT_RDWR) if not self.after % 2 else None
+                else:
+                    with contextlib.suppress(OSError):
+                        peer.shutdown(socket.SHUT_RDWR)
                 peer.close()
 
     @staticmethod
