@@ -7,6 +7,7 @@
 //! - [`optimum`]: the best any schedule can do with a budget in the long run, and the price it implies
 //! - [`estimate`]: from what fetches saw to what is believed
 //! - [`frontier`]: the online scheduler: which fetch next
+//! - [`queues`]: dates and turns, for crawlers that fetch by themselves
 //! - [`math`]: the numerics under all of them
 
 pub mod estimate;
@@ -16,5 +17,6 @@ pub mod math;
 pub mod optimum;
 pub mod page;
 pub mod plan;
+pub mod queues;
 pub mod time;
 pub mod value;

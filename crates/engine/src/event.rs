@@ -1,13 +1,12 @@
-//! All that can happen to a crawl.
+//! All that can happen to a crawl, but for what the store has to say.
 
 use std::sync::Arc;
 
 use refrain_core::time::{Span, Time};
-use refrain_store::{NewPage, Seq};
+use refrain_store::Seq;
 use tokio::sync::oneshot;
 
 use crate::handle::Ask;
-use crate::recorder::Done;
 use crate::rules::HostRules;
 use crate::visit::Visited;
 
@@ -59,6 +58,4 @@ pub(crate) enum Event {
     },
     /// Somebody asks something of the crawl.
     Asked(Box<Ask>),
-    /// A batch was committed, or was not; the new pages that were in it.
-    Committed(Done, Vec<NewPage>),
 }

@@ -6,6 +6,7 @@
 //! - `recorder`: the store on a thread of its own; `restore`: from its facts to a frontier
 //! - [`Beliefs`], [`Standing`]: for those who look into the store: what a crawl that started now would believe, and what fetches are worth to the last one
 //! - [`inherit()`]: what another crawler saw, as if we had looked
+//! - [`queues`]: for crawlers that fetch by themselves and decide, or not, when to come back
 //! - [`requests`]: what people asked for, from access logs; [`Asked`]: how much pages matter to them
 //! - [`Decision`]: what was decided, for replay
 //! - [`Once`]: requests that count once, however often they come; [`Recent`]: what happened lately
@@ -36,6 +37,7 @@ mod listening;
 mod memo;
 mod novelty;
 mod once;
+pub mod queues;
 mod read;
 mod reads;
 mod recent;

@@ -2,6 +2,7 @@
 //!
 //! - [`Store`]: the one writer of a data directory; [`Batch`]: what it commits, all or nothing
 //! - [`Reader`]: everything that can be asked, also while the writer is at work
+//! - [`QueueChanges`]: the queues of crawlers that fetch by themselves
 //! - [`warc`]: records of answers, made on any thread, read by everybody's tools
 //! - [`Retention`]: which versions are kept; rewriting WARC files that are mostly dead
 //! - [`verify()`]: reads everything and says what is not as it should be
@@ -44,6 +45,7 @@ mod facts;
 mod millis;
 mod place;
 mod query;
+mod queues;
 mod reader;
 mod recover;
 mod retention;
@@ -65,6 +67,7 @@ pub use facts::{
 pub use query::{
     Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status, Version,
 };
+pub use queues::{CrawlRow, ItemNews, ItemRow, QueueChanges, QueueRow, Schedule, ServedRow};
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use store::{Options, Store};

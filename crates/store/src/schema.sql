@@ -1,4 +1,4 @@
--- Refrain's data directory, version 4. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 5. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (
@@ -193,3 +193,40 @@ CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Crawls of crawlers that fetch by themselves and speak URLFrontier.
+CREATE TABLE crawls (
+    name     TEXT PRIMARY KEY,
+    schedule TEXT NOT NULL CHECK (schedule IN ('client', 'server')) -- who decides when to come back
+) STRICT, WITHOUT ROWID;
+
+-- Their queues.
+CREATE TABLE queues (
+    id            INTEGER PRIMARY KEY,
+    crawl         TEXT NOT NULL,
+    key           TEXT NOT NULL,
+    delay         INTEGER,                         -- between two turns; NULL: that of all queues
+    blocked_until INTEGER,                         -- nothing is given before
+    most          INTEGER,                         -- at most so many are completed or given; NULL: any number
+    served        INTEGER,                         -- the last turn in which something was given
+    UNIQUE (crawl, key)
+) STRICT;
+
+-- What is in them. Rows are found by their numbers only: an index would be written in another place for each of them. Dates are whole seconds.
+CREATE TABLE items (
+    id       INTEGER PRIMARY KEY,                  -- used again when the item is gone
+    queue    INTEGER NOT NULL,
+    created  INTEGER NOT NULL,
+    due      INTEGER NOT NULL,                     -- 0: never again
+    since    INTEGER NOT NULL,                     -- what was given up to this number was given before the last news
+    page     INTEGER,                              -- the page that decides when it is due; NULL: the client does
+    url      TEXT NOT NULL,
+    metadata BLOB NOT NULL                         -- a URLInfo message with only its metadata
+) STRICT;
+
+-- What was given, until its leases end.
+CREATE TABLE served (
+    id    INTEGER PRIMARY KEY,
+    until INTEGER NOT NULL,                        -- whole seconds
+    items BLOB NOT NULL                            -- their numbers, four bytes each, the lowest first
+) STRICT;

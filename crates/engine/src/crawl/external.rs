@@ -214,7 +214,7 @@ impl Crawl {
             let orders = self.orders_for(now, seeker.wanted.most)?;
             if !orders.is_empty() {
                 self.give(now, seeker, &orders);
-                self.flush(now);
+                self.keep_store_busy(now)?;
             } else if seeker.until <= now {
                 tell(seeker.reply, Grant::default());
             } else {

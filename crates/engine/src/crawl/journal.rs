@@ -14,6 +14,7 @@ use refrain_store::{
 use super::Crawl;
 use crate::CrawlError;
 use crate::memo::Memo;
+use crate::recorder;
 use crate::told::Told;
 
 /// So many looks are enough for a batch.
@@ -287,9 +288,22 @@ impl Crawl {
         }
     }
 
-    /// A batch is on the disk: new pages can be crawled, changes be told. `found` are its new pages.
-    pub(super) fn committed(&mut self, mut done: Committed, found: &[NewPage]) -> Result<(), CrawlError> {
-        let now = self.clock.now();
+    /// In the middle of other work: hears what the store has done, and hands it what waits.
+    pub(super) fn keep_store_busy(&mut self, now: Time) -> Result<(), CrawlError> {
+        if let Some(written) = self.recorder.has_written() {
+            self.committed(now, written)?;
+        }
+        self.flush(now);
+        Ok(())
+    }
+
+    /// A batch is on the disk: new pages can be crawled, changes be told.
+    pub(super) fn committed(
+        &mut self,
+        now: Time,
+        (done, found): recorder::Written,
+    ) -> Result<(), CrawlError> {
+        let mut done = done?;
         let following = self.journal.done(now);
         // The store need not wait for what follows.
         self.flush(now);

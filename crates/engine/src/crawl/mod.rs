@@ -47,6 +47,7 @@ use crate::ledger::Ledger;
 use crate::links::Forms;
 use crate::memo::Memo;
 use crate::once::Ring;
+use crate::queues::{self, Queues};
 use crate::reads::Reads;
 use crate::recorder::Recorder;
 use crate::restore::Scheduler;
@@ -72,6 +73,8 @@ pub struct Crawl {
     scheduler: Box<Scheduler>,
     reader: Reader,
     recorder: Recorder,
+    /// Queues of crawlers that fetch by themselves, if there are any.
+    queues: Option<queues::Keeper>,
     kit: Arc<Kit>,
     events: UnboundedReceiver<Event>,
     knocks: Knocks,
@@ -139,8 +142,7 @@ impl Crawl {
         let leases = store.read().leases()?.into_iter().map(|lease| lease.page).collect();
         let reader = Reader::open(directory)?;
         let (to_events, events) = unbounded_channel();
-        let recorder = Recorder::start(store, settings.retention, clock, to_events.clone())
-            .map_err(CrawlError::Thread)?;
+        let recorder = Recorder::start(store, settings.retention, clock).map_err(CrawlError::Thread)?;
         let settings = Arc::new(settings);
         let door = Door::new(to_events);
         let kit = Arc::new(Kit {
@@ -156,6 +158,7 @@ impl Crawl {
             scheduler,
             reader,
             recorder,
+            queues: None,
             kit,
             events,
             knocks: Knocks::default(),
@@ -187,6 +190,20 @@ impl Crawl {
     /// The way to this crawl, for everybody else.
     pub fn handle(&self) -> Handle {
         Handle::new(Arc::clone(&self.kit))
+    }
+
+    /// The queues of crawlers that fetch by themselves, from now on.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn queues(&mut self) -> Result<Queues, CrawlError> {
+        let keeper = if let Some(keeper) = self.queues.take() {
+            keeper
+        } else {
+            let store = self.recorder.tasks();
+            queues::Keeper::start(&self.reader, self.clock, store, |_| refrain_store::Schedule::Client)?
+        };
+        Ok(self.queues.insert(keeper).queues())
     }
 
     /// Where those who pass on changes say how far they have come.
@@ -236,12 +253,16 @@ impl Crawl {
                 .min(deadline.max(now))
                 .min(self.reads.due());
             tokio::select! {
+                written = self.recorder.written() => {
+                    let Some(written) = written else { break };
+                    self.committed(self.clock.now(), written)?;
+                }
                 event = self.events.recv() => {
                     let Some(event) = event else { break };
                     self.happen(event)?;
                     // Whatever else has happened meanwhile; but the store does not wait for all of it.
                     while let Ok(event) = self.events.try_recv() {
-                        self.flush(self.clock.now());
+                        self.keep_store_busy(self.clock.now())?;
                         self.happen(event)?;
                     }
                 }
@@ -400,7 +421,6 @@ impl Crawl {
             Event::Ruled { host, rules } => self.ruled(now, &host, &rules)?,
             Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
             Event::Asked(ask) => self.asked(now, *ask)?,
-            Event::Committed(done, found) => self.committed(done?, &found)?,
         }
         Ok(())
     }
@@ -445,18 +465,23 @@ impl Crawl {
             if self.journal.is_empty() {
                 break;
             }
-            match self.events.recv().await {
-                Some(event @ (Event::Committed(..) | Event::Visited(_) | Event::Delivered { .. })) => {
-                    self.happen(event)?;
+            tokio::select! {
+                written = self.recorder.written() => {
+                    let Some(written) = written else { break };
+                    self.committed(self.clock.now(), written)?;
                 }
-                Some(_) => {}
-                None => break,
+                event = self.events.recv() => match event {
+                    Some(event @ (Event::Visited(_) | Event::Delivered { .. })) => self.happen(event)?,
+                    Some(_) => {}
+                    None => break,
+                },
             }
         }
         self.count();
         self.end_decisions().await;
-        let Self { reader, recorder, summary, .. } = self;
+        let Self { reader, recorder, queues, summary, .. } = self;
         // Who writes leaves last: then SQLite's log is emptied into the database.
+        drop(queues);
         drop(reader);
         recorder.close();
         Ok(summary)

@@ -17,6 +17,8 @@ use crate::query::heads;
 use crate::segments::Spot;
 
 pub(crate) use bounds::check;
+pub(crate) use others::meta;
+pub(crate) use rows::Rows;
 
 /// Writes down all facts of a batch; `spots` is where the records of its looks are, in order.
 ///

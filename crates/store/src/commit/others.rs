@@ -69,7 +69,7 @@ pub(super) fn delivered(connection: &Connection, delivered: &[(String, Seq)]) ->
     Ok(())
 }
 
-pub(super) fn meta(connection: &Connection, values: &[(String, Vec<u8>)]) -> rusqlite::Result<()> {
+pub(crate) fn meta(connection: &Connection, values: &[(String, Vec<u8>)]) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?;
     let mut remove = connection.prepare_cached("DELETE FROM meta WHERE key = ?1")?;
     for (key, value) in values {

@@ -6,13 +6,13 @@ use rusqlite::{CachedStatement, Connection, ToSql};
 pub(super) const TOGETHER: usize = 16;
 
 /// How to write rows of a table.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     one: CachedStatement<'a>,
     many: CachedStatement<'a>,
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         connection: &'a Connection,
         table: &str,
         columns: &[&str],
@@ -26,7 +26,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Writes rows, in their order; `bind` gives the values of one, in the order of the columns.
-    pub(super) fn insert<T>(
+    pub(crate) fn insert<T>(
         &mut self,
         rows: &[T],
         bind: impl Fn(&T, &mut dyn FnMut(&dyn ToSql) -> rusqlite::Result<()>) -> rusqlite::Result<()>,

@@ -1,0 +1,246 @@
+//! Queues for crawlers that fetch by themselves, as they are asked: many at a time, answered once it is on the disk.
+//!
+//! - `terms`: the words between the queues and their doors
+//! - `keeper`: who has them, on a thread of its own; `restore`: as the store has them
+
+mod keeper;
+mod restore;
+mod terms;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, mpsc};
+
+use refrain_core::queues::{Tally, Wanted};
+use refrain_store::Schedule;
+use tokio::sync::oneshot;
+
+use crate::handle::Over;
+pub(crate) use keeper::Keeper;
+use keeper::Note;
+pub use terms::{Given, ItemNow, Put, Said, SeenByOthers, Took};
+
+/// The way to the queues. Cheap to clone.
+#[derive(Clone)]
+pub struct Queues {
+    to: mpsc::Sender<Note>,
+    schedules: Known,
+}
+
+/// Who decides in the crawls that there are.
+pub(crate) type Known = Arc<RwLock<HashMap<String, Schedule>>>;
+
+/// What can be asked.
+pub(crate) enum Ask {
+    Put {
+        items: Vec<Put>,
+        reply: oneshot::Sender<Vec<Took>>,
+    },
+    Take {
+        wanted: Wanted,
+        reply: oneshot::Sender<Given>,
+    },
+    Status {
+        crawl: String,
+        key: String,
+        url: String,
+        reply: oneshot::Sender<Option<ItemNow>>,
+    },
+    List {
+        crawl: String,
+        key: Option<String>,
+        reply: oneshot::Sender<Vec<u32>>,
+    },
+    Queues {
+        crawl: String,
+        start: usize,
+        size: usize,
+        inactive: bool,
+        reply: oneshot::Sender<(Vec<String>, u64)>,
+    },
+    Crawls {
+        reply: oneshot::Sender<Vec<String>>,
+    },
+    Tally {
+        crawl: Option<String>,
+        key: Option<String>,
+        reply: oneshot::Sender<Tally>,
+    },
+    Remove {
+        crawl: String,
+        key: Option<String>,
+        created_before: Option<u32>,
+        reply: oneshot::Sender<u64>,
+    },
+    Treat {
+        crawl: String,
+        key: String,
+        treatment: Treatment,
+        reply: oneshot::Sender<()>,
+    },
+    DefaultDelay {
+        seconds: u32,
+        reply: oneshot::Sender<()>,
+    },
+    SetActive {
+        active: bool,
+        reply: oneshot::Sender<()>,
+    },
+    IsActive {
+        reply: oneshot::Sender<bool>,
+    },
+}
+
+/// How a queue is treated from now on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Treatment {
+    /// Nothing is given before this second.
+    Block(u64),
+    /// Seconds between two turns.
+    Delay(u32),
+    /// At most so many; 0: any number.
+    Limit(u32),
+}
+
+impl Queues {
+    fn new(to: mpsc::Sender<Note>, schedules: Known) -> Self {
+        Self { to, schedules }
+    }
+
+    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
+        let (reply, answer) = oneshot::channel();
+        self.to.send(Note::Asked(ask(reply))).map_err(|_| Over)?;
+        answer.await.map_err(|_| Over)
+    }
+
+    /// Whether values decide in a crawl, as far as is known.
+    pub fn is_server_scheduled(&self, crawl: &str) -> bool {
+        let known = self.schedules.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(crawl) == Some(&Schedule::Server)
+    }
+
+    /// What is said of addresses; what became of each, in order.
+    ///
+    /// # Errors
+    /// If the crawl is over, as with all of these.
+    pub async fn put(&self, items: Vec<Put>) -> Result<Vec<Took>, Over> {
+        self.ask(|reply| Ask::Put { items, reply }).await
+    }
+
+    /// What is due, at most what is wanted.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn take(&self, wanted: Wanted) -> Result<Given, Over> {
+        self.ask(|reply| Ask::Take { wanted, reply }).await
+    }
+
+    /// What is known of an address.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn status(&self, crawl: String, key: String, url: String) -> Result<Option<ItemNow>, Over> {
+        self.ask(|reply| Ask::Status { crawl, key, url, reply }).await
+    }
+
+    /// The numbers of addresses, completed ones first, of a queue or of all of a crawl.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn list(&self, crawl: String, key: Option<String>) -> Result<Vec<u32>, Over> {
+        self.ask(|reply| Ask::List { crawl, key, reply }).await
+    }
+
+    /// Keys of queues, and how many there are in all: those from which something may come, or all.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn queues(
+        &self,
+        crawl: String,
+        start: usize,
+        size: usize,
+        inactive: bool,
+    ) -> Result<(Vec<String>, u64), Over> {
+        self.ask(|reply| Ask::Queues { crawl, start, size, inactive, reply }).await
+    }
+
+    /// The names of crawls.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn crawls(&self) -> Result<Vec<String>, Over> {
+        self.ask(|reply| Ask::Crawls { reply }).await
+    }
+
+    /// How many there are: of all crawls or of one, of all its queues or of one.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn tally(&self, crawl: Option<String>, key: Option<String>) -> Result<Tally, Over> {
+        self.ask(|reply| Ask::Tally { crawl, key, reply }).await
+    }
+
+    /// Forgets a crawl, or a queue of it. How many addresses that were.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn delete(&self, crawl: String, key: Option<String>) -> Result<u64, Over> {
+        self.ask(|reply| Ask::Remove { crawl, key, created_before: None, reply }).await
+    }
+
+    /// Forgets what came before this second. How many addresses that were.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn purge(&self, crawl: String, key: Option<String>, created_before: u32) -> Result<u64, Over> {
+        self.ask(|reply| Ask::Remove { crawl, key, created_before: Some(created_before), reply }).await
+    }
+
+    /// Nothing of a queue is given before this second.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn block(&self, crawl: String, key: String, until: u64) -> Result<(), Over> {
+        let treatment = Treatment::Block(until);
+        self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await
+    }
+
+    /// The time between two turns of a queue, or of all that have none of their own.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn set_delay(&self, crawl: String, key: Option<String>, seconds: u32) -> Result<(), Over> {
+        match key {
+            Some(key) => {
+                let treatment = Treatment::Delay(seconds);
+                self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await
+            }
+            None => self.ask(|reply| Ask::DefaultDelay { seconds, reply }).await,
+        }
+    }
+
+    /// At most so many addresses of a queue are completed or given; 0: any number.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn set_limit(&self, crawl: String, key: String, limit: u32) -> Result<(), Over> {
+        let treatment = Treatment::Limit(limit);
+        self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await
+    }
+
+    /// Whether anything is given at all, from now on.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn set_active(&self, active: bool) -> Result<(), Over> {
+        self.ask(|reply| Ask::SetActive { active, reply }).await
+    }
+
+    /// Whether anything is given at all.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn is_active(&self) -> Result<bool, Over> {
+        self.ask(|reply| Ask::IsActive { reply }).await
+    }
+}

@@ -1,0 +1,65 @@
+//! The queues, as the store has them.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use refrain_core::queues::{ItemId, Manners, QueueId, second};
+use refrain_core::time::Span;
+use refrain_store::{Reader, StoreError};
+
+use super::keeper::{DELAY, PAUSED, Work};
+
+impl Work {
+    /// Takes over all that is in the store: what was given before is still somebody's.
+    pub(super) fn restore(&mut self, reader: &Reader) -> Result<(), StoreError> {
+        let crawls = reader.crawls()?.into_iter().map(|crawl| (crawl.name, crawl.schedule));
+        self.schedules.write().unwrap_or_else(PoisonError::into_inner).extend(crawls);
+        let mut places: HashMap<i64, QueueId> = HashMap::new();
+        for row in reader.queues()? {
+            let (queue, _) = self.queues.open(&row.crawl, &row.key);
+            let (delay, blocked_until) = (row.delay, row.blocked_until);
+            self.queues
+                .set_manners(queue, Manners { delay, blocked_until, limit: row.limit, served: row.served });
+            places.insert(row.id, queue);
+            self.rows.push(row.id);
+            self.last_row = self.last_row.max(row.id);
+        }
+        if let Some(delay) = number(reader, DELAY)? {
+            self.queues.set_delay(Span::from_whole_secs(delay));
+        }
+        self.queues.set_active(number(reader, PAUSED)?.is_none());
+        let mut since: HashMap<u32, i64> = HashMap::new();
+        let served = reader.served()?;
+        let first = served.first().map_or(i64::MAX, |served| served.id);
+        reader.each_item(|row| {
+            let Some(queue) = places.get(&row.queue).copied() else { return };
+            let print = self.print(queue, &row.url);
+            self.queues.restore(ItemId(row.id), queue, print, row.created, row.due);
+            // Numbers that were given before are not given again.
+            self.last_served = self.last_served.max(row.since);
+            // Of what was said before all that is still given, nothing needs to be known.
+            if row.since >= first {
+                since.insert(row.id, row.since);
+            }
+        })?;
+        let now = second(self.clock.now());
+        for row in served {
+            self.last_served = self.last_served.max(row.id);
+            self.leases.push_back((row.id, row.until));
+            if row.until > now {
+                for item in
+                    row.items.iter().filter(|item| since.get(item).is_none_or(|since| *since < row.id))
+                {
+                    self.queues.lease(ItemId(*item), row.until);
+                }
+            }
+        }
+        self.queues.begin();
+        Ok(())
+    }
+}
+
+fn number(reader: &Reader, name: &str) -> Result<Option<u64>, StoreError> {
+    let kept = reader.meta(name)?;
+    Ok(kept.and_then(|kept| String::from_utf8(kept).ok()?.parse().ok()))
+}
