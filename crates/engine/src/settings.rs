@@ -4,7 +4,7 @@ use refrain_core::time::Span;
 use refrain_fetch::change::Rules;
 use refrain_fetch::client;
 use refrain_fetch::url::PageUrl;
-use refrain_store::Retention;
+use refrain_store::{Retention, Schedule};
 
 use crate::follow::Follow;
 
@@ -54,6 +54,44 @@ pub struct Settings {
     pub burst: Span,
     /// A read that is so old counts 1/e in what pages matter.
     pub reads_memory: Span,
+    /// Who decides when to come back, in crawls of others.
+    pub schedules: Schedules,
+}
+
+/// Who decides when to come back, by the names of crawls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedules {
+    /// Where no pattern fits.
+    pub default: Schedule,
+    /// Patterns, in which `*` is anything; the first that fits decides.
+    pub patterns: Vec<(String, Schedule)>,
+}
+
+impl Default for Schedules {
+    fn default() -> Self {
+        Self { default: Schedule::Client, patterns: Vec::new() }
+    }
+}
+
+impl Schedules {
+    /// Who decides in a crawl of this name.
+    pub fn of(&self, crawl: &str) -> Schedule {
+        let said = self.patterns.iter().find(|(pattern, _)| fits(pattern, crawl));
+        said.map_or(self.default, |(_, schedule)| *schedule)
+    }
+}
+
+/// Whether a name is one of a pattern in which `*` is any text, and everything else is itself.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let (between, last) = rest.rsplit_once('*').map_or((None, rest), |(between, last)| (Some(between), last));
+    // The earliest place of each part leaves most room for those after it.
+    for part in between.into_iter().flat_map(|between| between.split('*')) {
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    name.ends_with(last)
 }
 
 /// Pages that matter for a while.
@@ -107,6 +145,7 @@ impl Default for Settings {
             commit_within: Span::from_millis(250),
             burst: Span::ZERO,
             reads_memory: Span::from_whole_secs(30 * 86_400),
+            schedules: Schedules::default(),
         }
     }
 }
@@ -145,6 +184,48 @@ mod tests {
         assert_eq!(name("https://example.org:8443/"), "https://example.org:8443");
         assert_eq!(name("https://[::1]:8443/a:b"), "https://[::1]:8443");
         assert_eq!(name("https://[0:0::1:8443]:443"), "https://[::1:8443]", "another one");
+    }
+
+    #[test]
+    fn a_star_is_anything_and_all_else_is_itself() {
+        for (pattern, yes, no) in [
+            ("news", &["news"][..], &["new", "newss", "old-news", ""][..]),
+            ("news-*", &["news-", "news-1", "news-*"], &["news", "old-news-1", "News-1"]),
+            ("*", &["", "a", "\0"], &[]),
+            ("", &[""], &["a"]),
+            ("*news", &["news", "old-news"], &["news-1"]),
+            ("a*b*c", &["abc", "axbxc", "abbcc"], &["acb", "ab", "abcd", "xabc"]),
+            ("aa*aa", &["aaaa", "aaxaa"], &["aaa", "aa"]),
+            ("a*ab*b", &["aabb", "axabxb"], &["aab", "abb", "ab"]),
+            ("*.*", &["a.b", "."], &["ab"]),
+            ("**", &["", "x"], &[]),
+            ("[a]?", &["[a]?"], &["a", "ab"]),
+            ("ключ*", &["ключи"], &["клю"]),
+        ] {
+            for name in yes {
+                assert!(fits(pattern, name), "{pattern} {name}");
+            }
+            for name in no {
+                assert!(!fits(pattern, name), "{pattern} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_pattern_that_fits_decides() {
+        let patterns =
+            [("news-old*", Schedule::Client), ("news-*", Schedule::Server), ("n*", Schedule::Client)];
+        let patterns = patterns.map(|(pattern, schedule)| (pattern.to_owned(), schedule)).to_vec();
+        let schedules = Schedules { default: Schedule::Server, patterns };
+        for (crawl, schedule) in [
+            ("news-1", Schedule::Server),
+            ("news-old-1", Schedule::Client),
+            ("nothing", Schedule::Client),
+            ("DEFAULT", Schedule::Server),
+        ] {
+            assert_eq!(schedules.of(crawl), schedule, "{crawl}");
+        }
+        assert_eq!(Schedules::default().of("any"), Schedule::Client);
     }
 
     #[test]

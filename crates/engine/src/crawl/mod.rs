@@ -201,7 +201,9 @@ impl Crawl {
             keeper
         } else {
             let store = self.recorder.tasks();
-            queues::Keeper::start(&self.reader, self.clock, store, |_| refrain_store::Schedule::Client)?
+            let settings = Arc::clone(&self.settings);
+            let schedule = move |crawl: &str| settings.schedules.of(crawl);
+            queues::Keeper::start(&self.reader, self.clock, store, schedule)?
         };
         Ok(self.queues.insert(keeper).queues())
     }
