@@ -3,6 +3,7 @@ import os
 import pathlib
 
 import pytest
+from frontier_client import Client, stubs
 from support import Hub, Server, Site, binary
 
 
@@ -71,3 +72,57 @@ def hubs():
     yield make
     for hub in made:
         hub.close()
+
+
+@pytest.fixture(scope="session")
+def urlfrontier(tmp_path_factory):
+    """The messages and the service, as clients in Python have them."""
+    return stubs(tmp_path_factory.mktemp("urlfrontier"))
+
+
+@pytest.fixture
+def clients(urlfrontier):
+    """Makes clients of a frontier, of their own connections."""
+    made = []
+
+    def make(server, **more):
+        made.append(Client(urlfrontier, f"127.0.0.1:{server.frontier_port}", **more))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+@pytest.fixture
+def frontiers(servers, clients):
+    """Makes servers that are a frontier, each with a client; the server is the client's `server`."""
+
+    def make(*args, **settings):
+        server = servers("--no-fetch", *args, **{"frontier": "127.0.0.1", **settings}).start()
+        client = clients(server)
+        client.server = server
+        return client
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def shared_frontier(tmp_path_factory):
+    """One for all tests of a file that only look at crawls of their own."""
+    server = Server(tmp_path_factory.mktemp("frontier"), "--no-fetch", frontier="127.0.0.1").start()
+    yield server
+    server.kill()
+
+
+CRAWLS = itertools.count()
+
+
+@pytest.fixture
+def frontier(shared_frontier, clients):
+    """A client with a crawl of its own, at the server of the file."""
+    client = clients(shared_frontier, crawl=f"crawl-{next(CRAWLS)}")
+    client.server = shared_frontier
+    yield client
+    assert shared_frontier.lives(), shared_frontier.said()
+    assert "panicked" not in shared_frontier.said(), shared_frontier.said()

@@ -82,8 +82,9 @@ USUAL = {
 class Server:
     """`refrain serve` in a folder of its own."""
 
-    def __init__(self, folder, *args, toml="", serve="", **settings):
-        self.folder, self.args = pathlib.Path(folder), list(args)
+    def __init__(self, folder, *args, toml="", serve="", frontier=None, **settings):
+        """`frontier`: where crawlers that speak URLFrontier are listened to, or "configured" if the settings say it."""
+        self.folder, self.args, self.frontier, self.frontier_port = pathlib.Path(folder), list(args), frontier, 0
         self.data = self.folder / "data"
         self.port, self.process, self.scheme, self.context = 0, None, "http", None
         self.listen, self.address, self.within = "127.0.0.1", "127.0.0.1", []
@@ -95,14 +96,23 @@ class Server:
     def start(self, *more):
         listen = f"{self.listen}:{self.port}"
         command = [*self.within, binary(), "serve", "--listen", listen, *self.args, *more]
+        if self.frontier and self.frontier != "configured":
+            command += ["--urlfrontier", f"{self.frontier}:{self.frontier_port}"]
         self.log = open(self.folder / "log.txt", "ab")
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=self.log)
-        line = self.process.stdout.readline().decode()
-        found = re.match(r"Listening on (https?)://\S+:(\d+)$", line.strip())
-        assert found, (line, self.said())
+        found = self.announced(r"Listening on (https?)://\S+:(\d+)$")
         self.scheme, self.port = found[1], int(found[2])
+        if self.frontier:
+            self.frontier_port = int(self.announced(r".*\burlfrontier on \S+:(\d+)$")[1])
         wait_until("it is ready", lambda: self.get("/ready").status == 200)
         return self
+
+    def announced(self, pattern):
+        """The next line on standard output, which says where something listens."""
+        line = self.process.stdout.readline().decode()
+        found = re.match(pattern, line.strip())
+        assert found, (line, self.said())
+        return found
 
     def said(self):
         return (self.folder / "log.txt").read_text(errors="replace")

@@ -14,7 +14,8 @@ On loopback everybody may do everything until there is a token; other addresses 
 
 Examples:
   refrain serve --rate 2/s --agent MyCrawler --contact me@example.net
-  refrain serve --no-fetch --rate 500/s --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem")]
+  refrain serve --no-fetch --rate 500/s --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem
+  refrain serve --no-fetch --rate 50/s --urlfrontier 127.0.0.1:7071    # for StormCrawler and others: docs/urlfrontier.md")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) crawl: CrawlArgs,
@@ -22,6 +23,10 @@ pub(crate) struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:7070]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
+
+    /// Where to listen for crawlers that speak URLFrontier, over gRPC: 127.0.0.1:7071 is what they expect
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) urlfrontier: Option<String>,
 
     /// Only schedule: others fetch, and bring what they saw
     #[arg(long)]

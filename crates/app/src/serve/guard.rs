@@ -48,8 +48,8 @@ pub(crate) type Count = Arc<dyn Fn(&Answered<'_>) + Send + Sync>;
 /// What all doors ask.
 pub(crate) struct Guard {
     clock: Clock,
-    book: Book,
-    allowance: Allowance,
+    book: Arc<Book>,
+    allowance: Arc<Allowance>,
     /// Whether everybody may do everything as long as there is no token.
     may_be_open: bool,
     /// Where it listens, and how it is known.
@@ -73,9 +73,44 @@ impl Guard {
         public: Option<PageUrl>,
         count: Count,
     ) -> Self {
-        // What is reached from outside is not ours alone, wherever it listens.
-        let may_be_open = listen.ip().is_loopback() && public.as_ref().is_none_or(|url| is_near(url.host()));
+        let may_be_open = may_be_open(listen, public.as_ref());
+        let (book, allowance) = (Arc::new(book), Arc::new(allowance));
         Self { clock, book, allowance, may_be_open, listen, public, is_tls: false, count }
+    }
+
+    /// The same, at another door: who asks too much here has done so there.
+    pub(crate) fn beside(&self, listen: SocketAddr) -> Self {
+        Self {
+            clock: self.clock,
+            book: Arc::clone(&self.book),
+            allowance: Arc::clone(&self.allowance),
+            may_be_open: may_be_open(listen, self.public.as_ref()),
+            listen,
+            public: self.public.clone(),
+            is_tls: self.is_tls,
+            count: Arc::clone(&self.count),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// A request of this address, if it may send one more.
+    pub(crate) fn take(&self, address: IpAddr) -> Result<(), Problem> {
+        self.allowance.take(address, self.clock.now()).map_err(|wait| {
+            Problem::later(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too-many-requests",
+                "this address asks too often; expected a pause",
+                wait.as_secs().ceil() as u64,
+            )
+        })
+    }
+
+    /// Somebody at this address showed a token that is none.
+    pub(crate) fn fine(&self, address: IpAddr) {
+        self.allowance.fine(address, self.clock.now(), WRONG_TOKEN);
     }
 
     /// With certificates of its own.
@@ -193,6 +228,11 @@ impl Tokens for Guard {
     }
 }
 
+/// What is reached from outside is not ours alone, wherever it listens.
+fn may_be_open(listen: SocketAddr, public: Option<&PageUrl>) -> bool {
+    listen.ip().is_loopback() && public.is_none_or(|url| is_near(url.host()))
+}
+
 fn bearer(line: &str) -> Option<&str> {
     let (scheme, secret) = line.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim()).filter(|secret| !secret.is_empty())
@@ -219,19 +259,12 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
     let method = request.method().clone();
     let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let has_token = request.headers().contains_key(AUTHORIZATION);
-    let taken = address.map_or(Ok(()), |address| guard.allowance.take(address, guard.clock.now()));
-    let response = match taken {
+    let response = match address.map_or(Ok(()), |address| guard.take(address)) {
         Ok(()) => Caught::new(next.run(request)).await.unwrap_or_else(|| Problem::ours().into_response()),
-        Err(wait) => Problem::later(
-            StatusCode::TOO_MANY_REQUESTS,
-            "too-many-requests",
-            "this address asks too often; expected a pause",
-            wait.as_secs().ceil() as u64,
-        )
-        .into_response(),
+        Err(problem) => problem.into_response(),
     };
     if let Some(address) = address.filter(|_| has_token && response.status() == StatusCode::UNAUTHORIZED) {
-        guard.allowance.fine(address, guard.clock.now(), WRONG_TOKEN);
+        guard.fine(address);
     }
     let seconds = watch.elapsed().as_secs_f64();
     let route = route.as_ref().map_or("", MatchedPath::as_str);
@@ -285,7 +318,7 @@ pub(crate) mod tests {
         for (name, value) in lines {
             headers.insert(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
         }
-        guard.admit(&headers, Scope::Write).map_or_else(|problem| problem.status(), |_| 200)
+        guard.admit(&headers, Scope::Write).map_or_else(|problem| problem.status().as_u16(), |_| 200)
     }
 
     #[test]
@@ -318,7 +351,15 @@ pub(crate) mod tests {
         for (listen, public) in
             [("192.0.2.1:7070", None), ("127.0.0.1:7070", Some("https://refrain.example/"))]
         {
-            assert_eq!(admitted(&guard(folder.path(), listen, public), &[("host", "localhost")]), 401);
+            let guard = guard(folder.path(), listen, public);
+            assert_eq!(admitted(&guard, &[("host", "localhost")]), 401);
+            // A second door is as open as its own address is.
+            let near = guard.beside("127.0.0.1:7071".parse().unwrap());
+            assert_eq!(admitted(&near, &[("host", "localhost")]), if public.is_some() { 401 } else { 200 });
+            assert_eq!(
+                admitted(&near.beside("0.0.0.0:7071".parse().unwrap()), &[("host", "localhost")]),
+                401
+            );
         }
     }
 }

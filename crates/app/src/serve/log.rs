@@ -1,7 +1,8 @@
 //! The log, on standard error, and what the crawl tells that goes into it.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use refrain_engine::{Pulse, Told};
@@ -20,19 +21,60 @@ use crate::units;
 /// Between two rounds of listening.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Begins to log.
-pub(crate) fn start(format: LogFormat, level: &str) -> Result<(), Failure> {
+/// Begins to log. How much is logged may be changed.
+pub(crate) fn start(format: LogFormat, level: &str) -> Result<Levels, Failure> {
     let filter = EnvFilter::try_new(level).map_err(|why| {
         Failure::input(format!(
             "--log-level {level}: {why}; expected error, warn, info, debug or trace, or parts with theirs"
         ))
     })?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let started = match format {
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).try_init(),
-        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).with_target(false).try_init(),
+    let (started, set): (_, Set) = match format {
+        LogFormat::Json => {
+            let log = log.json().flatten_event(true).with_current_span(false).with_filter_reloading();
+            let handle = log.reload_handle();
+            (log.try_init(), Box::new(move |filter| handle.reload(filter).is_ok()))
+        }
+        LogFormat::Text => {
+            let log = log.with_ansi(std::io::stderr().is_terminal()).with_target(false);
+            let log = log.with_filter_reloading();
+            let handle = log.reload_handle();
+            (log.try_init(), Box::new(move |filter| handle.reload(filter).is_ok()))
+        }
     };
-    started.map_err(|why| Failure::OnTheWay(format!("the log cannot be written ({why})")))
+    started.map_err(|why| Failure::OnTheWay(format!("the log cannot be written ({why})")))?;
+    Ok(Levels { began: level.to_owned(), said: Mutex::default(), set })
+}
+
+type Set = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
+
+/// How much is logged of which part, where that was changed since the start.
+pub(crate) struct Levels {
+    began: String,
+    said: Mutex<BTreeMap<String, tracing::Level>>,
+    set: Set,
+}
+
+impl Levels {
+    /// Parts whose levels are remembered.
+    const MOST: usize = 100;
+
+    /// From now on a part of Refrain (`refrain::serve`; `refrain` is all of it) is logged down to this level. Others are as they were: what
+    /// a library says of every byte would fill the disk. Whether that is one of our parts.
+    pub(crate) fn change(&self, part: &str, level: tracing::Level) -> bool {
+        let own = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b':');
+        if !part.starts_with("refrain") || part.len() > 100 || !part.bytes().all(own) {
+            return false;
+        }
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.len() >= Self::MOST && !said.contains_key(part) {
+            return false;
+        }
+        said.insert(part.to_owned(), level);
+        let whole =
+            said.iter().fold(self.began.clone(), |whole, (part, level)| format!("{whole},{part}={level}"));
+        EnvFilter::try_new(whole).is_ok_and(|filter| (self.set)(filter))
+    }
 }
 
 /// Who is told of what.
@@ -96,5 +138,35 @@ impl Ears {
 fn complain(fed: &Result<(), Failure>) {
     if let Err(why) = fed {
         tracing::error!("{why}; the crawl goes on, and `refrain changes` will have them all");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_parts_change_their_levels() {
+        let filters = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&filters);
+        let set = Box::new(move |filter: EnvFilter| {
+            kept.lock().unwrap().push(filter.to_string());
+            true
+        });
+        let levels = Levels { began: "warn".to_owned(), said: Mutex::default(), set };
+        for part in ["h2", "", "refrain=trace,h2", "refrain\n", "crawlercommons.urlfrontier"] {
+            assert!(!levels.change(part, tracing::Level::TRACE), "{part}");
+        }
+        assert!(levels.change("refrain::serve", tracing::Level::DEBUG));
+        assert!(
+            levels.change("refrain", tracing::Level::ERROR) && levels.change("refrain", tracing::Level::INFO)
+        );
+        let last = filters.lock().unwrap().pop().unwrap();
+        for part in ["warn", "refrain=info", "refrain::serve=debug"] {
+            assert!(last.split(',').any(|found| found == part), "{last}");
+        }
+        let many = (0..2000)
+            .filter(|n| levels.change(&format!("refrain::{}", "x".repeat(n % 90 + 1)), tracing::Level::INFO));
+        assert!(many.count() > 0 && levels.said.lock().unwrap().len() <= Levels::MOST);
     }
 }

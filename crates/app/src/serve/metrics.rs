@@ -7,9 +7,10 @@ mod labels;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -18,6 +19,7 @@ use prometheus_client::registry::{Registry, Unit};
 use refrain_core::time::Time;
 use refrain_engine::{Kind, Pulse, Summary, Told};
 
+use super::urlfrontier::Counts;
 pub(crate) use labels::Verdict;
 use labels::{KindLabel, OutcomeLabel, PushLabels, RequestLabels, RouteLabels, known_method};
 
@@ -38,6 +40,8 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     answer_time: Family<RouteLabels, Histogram>,
     memory: Whole,
+    /// Of the door for URLFrontier, if it is open.
+    frontier: Option<Arc<Counts>>,
 }
 
 /// How the crawl is doing at the moment.
@@ -116,7 +120,13 @@ impl Metrics {
         );
         let memory = Whole::default();
         registry.register_with_unit("resident_memory", "Memory in use", Unit::Bytes, memory.clone());
-        Self { registry, state, crawl, fetchers, pushes, requests, answer_time, memory }
+        let frontier = None;
+        Self { registry, state, crawl, fetchers, pushes, requests, answer_time, memory, frontier }
+    }
+
+    /// With what is counted at the door for URLFrontier.
+    pub(crate) fn with_frontier(self, frontier: Option<Arc<Counts>>) -> Self {
+        Self { frontier, ..self }
     }
 
     /// Something happened in the crawl.
@@ -195,7 +205,11 @@ impl Metrics {
         }
         let mut text = String::new();
         // Text always has room for more.
-        let _ = encode(&mut text, &self.registry);
+        let _ = encode_registry(&mut text, &self.registry);
+        if let Some(frontier) = &self.frontier {
+            let _ = encode_registry(&mut text, &frontier.registry);
+        }
+        let _ = encode_eof(&mut text);
         text
     }
 }

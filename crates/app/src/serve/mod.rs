@@ -3,6 +3,7 @@
 //! - `server`: connections; `guard`: who comes in; `tokens`: who may do what; `allowance`: how much
 //! - `api`: the doors; `problem`: what they say when something is wrong; `readers`: the store, for those who ask
 //! - `push`: what others announce by themselves; `dashboard`: all of it, for people
+//! - `urlfrontier`: a door of its own, over gRPC, for crawlers that exist
 //! - `log`, `notify`, `metrics`, `counted`: what operators and their systems hear
 
 mod allowance;
@@ -19,6 +20,7 @@ mod push;
 mod readers;
 mod server;
 pub(crate) mod tokens;
+pub(crate) mod urlfrontier;
 mod wanted;
 
 use std::net::SocketAddr;
@@ -50,9 +52,11 @@ use metrics::Metrics;
 use problem::Problem;
 use push::Push;
 use readers::Readers;
+use server::Protocol;
 use server::tls::Certificate;
 use tokens::Book;
 use wanted::Wanted;
+pub(crate) use wanted::socket_address;
 
 /// `refrain serve`
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
@@ -62,7 +66,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             "--dashboard: `refrain serve` has its dashboard where it listens; expected --listen",
         ));
     }
-    let wanted = Wanted::new(args, &config.serve)?;
+    let wanted = Wanted::new(args, &config)?;
     // Once more, for what counts as a change on which site.
     let again = Config::find(args.crawl.config.as_deref())?;
     let mut crawls = crawl_wanted::Wanted::new(&args.crawl, config, wanted.fetches)?;
@@ -75,13 +79,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     outlive_limits_of_files()?;
     let clock = Clock::start();
     let book = Book::open(&crawls.data, clock.now())?;
-    if !wanted.listen.ip().is_loopback() && book.is_empty(clock.now()) {
-        return Err(Failure::input(format!(
-            "--listen {}: others could come in, and there is no token; expected `refrain token create` first, or a loopback address",
-            wanted.listen
-        )));
+    for (option, listen) in [("--listen", Some(wanted.listen)), ("--urlfrontier", wanted.urlfrontier)] {
+        if let Some(listen) = listen.filter(|listen| !listen.ip().is_loopback() && book.is_empty(clock.now()))
+        {
+            return Err(Failure::input(format!(
+                "{option} {listen}: others could come in, and there is no token; expected `refrain token create` first, or a loopback address"
+            )));
+        }
     }
-    log::start(args.log_format, &args.log_level)?;
+    let levels = log::start(args.log_format, &args.log_level)?;
     let mut store = Store::open(&crawls.data, Options::default()).map_err(CrawlError::from)?;
     add_seeds(&mut store, &seeds, clock.now()).map_err(CrawlError::from)?;
     let last = store.read().last_seq().map_err(CrawlError::from)?;
@@ -101,7 +107,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         None => None,
     };
     drop(told);
-    let metrics = Arc::new(Metrics::new(clock.now()));
+    let frontier = match wanted.urlfrontier {
+        Some(listen) => {
+            let (queues, schedules) = (crawl.queues()?, wanted.schedules.clone());
+            Some(urlfrontier::Opening { listen, queues, schedules, levels, counts: Arc::default() })
+        }
+        None => None,
+    };
+    let counts = frontier.as_ref().map(|frontier| Arc::clone(&frontier.counts));
+    let metrics = Arc::new(Metrics::new(clock.now()).with_frontier(counts));
     let guard = wanted.guard(clock, book, &metrics);
     let pushes = push::Settings {
         public_url: wanted.public.clone(),
@@ -118,8 +132,20 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let decisions = crawls.decisions.as_ref().map(|log| log.folder.clone());
     let config = again;
     let agent = robot;
-    let opening =
-        Opening { wanted, tls, guard, clock, changed, pulses, config, agent, metrics, push, decisions };
+    let opening = Opening {
+        wanted,
+        tls,
+        guard,
+        clock,
+        changed,
+        pulses,
+        config,
+        agent,
+        metrics,
+        push,
+        decisions,
+        frontier,
+    };
     let delivered = live(crawl, deliveries, opening, &crawls.data)?;
     let logged = log.map_or(Ok(()), decisions::Log::close);
     let heard = listening.join().map_err(|_| Failure::OnTheWay("what was told is lost".to_owned()))?;
@@ -145,13 +171,15 @@ struct Opening {
     push: Arc<Push>,
     /// Where decisions are logged.
     decisions: Option<PathBuf>,
+    /// The door for URLFrontier.
+    frontier: Option<urlfrontier::Opening>,
 }
 
 /// Crawls and serves until somebody ends it: first the doors, then, when nobody needs it any more, the crawl.
 fn live(
     crawl: Crawl,
     deliveries: Vec<Delivery>,
-    opening: Opening,
+    mut opening: Opening,
     data: &Path,
 ) -> Result<Vec<Delivered>, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -162,20 +190,33 @@ fn live(
         let (close, closing) = watch::channel(false);
         let (stop, stopped) = watch::channel(false);
         let (listen, handle) = (opening.wanted.listen, crawl.handle());
-        let listener = TcpListener::bind(listen)
-            .await
-            .map_err(|why| Failure::system(format!("--listen {listen}: cannot listen there"), why))?;
-        let listen = listener.local_addr().map_err(|why| Failure::system("cannot listen", why))?;
+        let (listener, listen) = bind("--listen", listen).await?;
         let limits = opening.wanted.limits;
-        let tls = opening.tls.as_ref().map(Certificate::acceptor).transpose()?;
+        let secure = |protocol| opening.tls.as_ref().map(|own| own.acceptor(protocol)).transpose();
+        let (tls, frontier_tls) = (secure(Protocol::Http1)?, secure(Protocol::Http2)?);
         if let Some(certificate) = &opening.tls {
             tokio::spawn(Arc::clone(certificate).keep_fresh());
         }
         let subscribing = Arc::clone(&opening.push).run(closing.clone());
+        let (frontier, guard) = (opening.frontier.take(), Arc::clone(&opening.guard));
         let router = doors(opening, handle, data, closing.clone())?;
         announce(listen, tls.is_some())?;
+        let frontier = match frontier {
+            Some(frontier) => {
+                let (listener, listen) = bind("--urlfrontier", frontier.listen).await?;
+                let router =
+                    urlfrontier::router(frontier, listen, Readers::new(data)?, &guard, closing.clone())
+                        .await?;
+                to_stdout(|out| writeln!(out, "urlfrontier on {listen}"))?;
+                tracing::info!(%listen, "listening for URLFrontier");
+                let closing = closing.clone();
+                Some(server::serve(listener, frontier_tls, router, Protocol::Http2, limits, closing))
+            }
+            None => None,
+        };
         tokio::spawn(subscribing);
-        let serving = tokio::spawn(server::serve(listener, tls, router, limits, closing));
+        let frontier = frontier.map(tokio::spawn);
+        let serving = tokio::spawn(server::serve(listener, tls, router, Protocol::Http1, limits, closing));
         let by_hand = close.clone();
         tokio::spawn(async move {
             asked_to_stop().await;
@@ -187,6 +228,9 @@ fn live(
         tokio::spawn(async move {
             // It ends when it is asked to, or when the crawl has ended by itself.
             let _ = serving.await;
+            if let Some(frontier) = frontier {
+                let _ = frontier.await;
+            }
             stop.send_replace(true);
         });
         tell_of_the_end(close.subscribe());
@@ -211,6 +255,14 @@ fn live(
     Ok(done)
 }
 
+/// Listens there. Where that is, if any port would do.
+async fn bind(option: &str, listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+    let failed = |why| Failure::system(format!("{option} {listen}: cannot listen there"), why);
+    let listener = TcpListener::bind(listen).await.map_err(failed)?;
+    let listen = listener.local_addr().map_err(failed)?;
+    Ok((listener, listen))
+}
+
 fn tell_of_the_end(mut closing: watch::Receiver<bool>) {
     tokio::spawn(async move {
         if closing.wait_for(|closing| *closing).await.is_ok() {
@@ -220,7 +272,7 @@ fn tell_of_the_end(mut closing: watch::Receiver<bool>) {
     });
 }
 
-/// Says where it listens: the one line on standard output.
+/// Says where it listens, on standard output.
 fn announce(listen: SocketAddr, secure: bool) -> Result<(), Failure> {
     let scheme = if secure { "https" } else { "http" };
     tracing::info!(%listen, "listening");

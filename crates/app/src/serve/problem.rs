@@ -123,9 +123,13 @@ impl Problem {
         )
     }
 
-    #[cfg(test)]
-    pub(crate) fn status(&self) -> u16 {
-        self.0.status.as_u16()
+    pub(crate) fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    /// The sentence.
+    pub(crate) fn into_detail(self) -> String {
+        self.0.detail
     }
 }
 

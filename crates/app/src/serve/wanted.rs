@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, LONGEST_LEASE, Settings};
+use refrain_engine::{Clock, LONGEST_LEASE, Schedules, Settings};
 use refrain_fetch::url::PageUrl;
+use refrain_store::Schedule;
 
 use super::allowance::Allowance;
 use super::counted;
@@ -16,7 +17,7 @@ use super::push::USUAL_SUBSCRIPTIONS;
 use super::server::Limits;
 use super::tokens::Book;
 use crate::cli::ServeArgs;
-use crate::crawl::config;
+use crate::crawl::config::{self, Config};
 use crate::failure::Failure;
 
 const USUAL: &str = "127.0.0.1:7070";
@@ -49,10 +50,19 @@ pub(crate) struct Wanted {
     pub(crate) subscriptions: usize,
     pub(crate) indexnow_adds: bool,
     pub(crate) reads_memory: Option<Span>,
+    /// Where crawlers that speak URLFrontier are listened to, if they are.
+    pub(crate) urlfrontier: Option<SocketAddr>,
+    pub(crate) schedules: Schedules,
 }
 
 impl Wanted {
-    pub(crate) fn new(args: &ServeArgs, config: &config::Serve) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &ServeArgs, config: &Config) -> Result<Self, Failure> {
+        let urlfrontier = match &args.urlfrontier {
+            Some(typed) => Some(address("--urlfrontier", typed)?),
+            None => config.urlfrontier.listen.map(|listen| listen.0),
+        };
+        let schedules = schedules(&config.urlfrontier);
+        let config = &config.serve;
         let listen = args.listen.as_deref().or(config.listen.as_deref()).unwrap_or(USUAL);
         let tls = match (&args.tls_cert, &args.tls_key) {
             (Some(cert), Some(key)) => Some((cert.clone(), key.clone())),
@@ -89,6 +99,8 @@ impl Wanted {
             subscriptions: config.subscriptions.unwrap_or(USUAL_SUBSCRIPTIONS),
             indexnow_adds: config.indexnow_adds.unwrap_or(false),
             reads_memory: config.reads_memory.map(|period| period.0),
+            urlfrontier,
+            schedules,
         })
     }
 
@@ -109,7 +121,19 @@ impl Wanted {
         settings.commit_within = self.commit_within;
         settings.burst = self.burst;
         settings.reads_memory = self.reads_memory.unwrap_or(settings.reads_memory);
+        settings.schedules = self.schedules.clone();
     }
+}
+
+/// Who decides when to come back, by the names of crawls.
+fn schedules(config: &config::UrlFrontier) -> Schedules {
+    let schedule = |said| match said {
+        config::Schedule::Client => Schedule::Client,
+        config::Schedule::Server => Schedule::Server,
+    };
+    let named = config.crawl.iter().map(|crawl| (crawl.pattern.clone(), schedule(crawl.schedule)));
+    let default = config.schedule.map_or(Schedules::default().default, schedule);
+    Schedules { default, patterns: named.collect() }
 }
 
 fn some(name: &str, given: Option<usize>, usual: usize) -> Result<usize, Failure> {
@@ -121,11 +145,13 @@ fn some(name: &str, given: Option<usize>, usual: usize) -> Result<usize, Failure
 
 /// An address and a port, as somebody typed it after an option.
 pub(crate) fn address(option: &str, text: &str) -> Result<SocketAddr, Failure> {
-    let wrong = |why: &str| {
-        Failure::input(format!(
-            "{option} {text}: {why}; expected an address and a port, like 127.0.0.1:7070 or [::1]:7070"
-        ))
-    };
+    socket_address(text).map_err(|why| Failure::input(format!("{option} {text}: {why}")))
+}
+
+/// An address and a port; if it is none, why.
+pub(crate) fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let wrong =
+        |why: &str| format!("{why}; expected an address and a port, like 127.0.0.1:7070 or [::1]:7070");
     let mut found = text.to_socket_addrs().map_err(|why| wrong(&why.to_string()))?;
     found.next().ok_or_else(|| wrong("there is no such address"))
 }
@@ -151,7 +177,8 @@ mod tests {
         let Command::Serve(args) = Cli::parse_from(["refrain", "serve"].iter().chain(typed)).command else {
             panic!("another command");
         };
-        Wanted::new(&args, config).map_err(|why| why.to_string())
+        let config = Config { serve: config.clone(), ..Config::default() };
+        Wanted::new(&args, &config).map_err(|why| why.to_string())
     }
 
     #[test]
@@ -173,6 +200,7 @@ mod tests {
     fn mistakes_are_named() {
         for (typed, says) in [
             (&["--listen", "nowhere"][..], "--listen nowhere: "),
+            (&["--urlfrontier", "nowhere"], "--urlfrontier nowhere: "),
             (&["--public-url", "ftp://a/"], "--public-url ftp://a/: "),
             (&["--public-url", "https://a/?b"], "there is a query"),
         ] {

@@ -1,8 +1,11 @@
 //! Values with units, as they are written.
 
+use std::net::SocketAddr;
+
 use refrain_core::time::Span;
 use serde::Deserialize;
 
+use crate::serve::socket_address;
 use crate::units;
 
 /// A time: "15s".
@@ -19,6 +22,19 @@ pub(crate) struct Each(pub(crate) Span);
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Bytes(pub(crate) u64);
+
+/// Where something listens: "127.0.0.1:7071".
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Listen(pub(crate) SocketAddr);
+
+impl TryFrom<String> for Listen {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        socket_address(&text).map(Self)
+    }
+}
 
 impl TryFrom<String> for Period {
     type Error = String;

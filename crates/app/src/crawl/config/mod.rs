@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::failure::Failure;
-pub(crate) use given::{Bytes, Each, Period};
+pub(crate) use given::{Bytes, Each, Listen, Period};
 
 /// A file with every key, its default, and what it is for.
 pub(crate) const EXAMPLE: &str = include_str!("refrain.toml");
@@ -42,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) site: Vec<Site>,
     pub(crate) webhook: Vec<Webhook>,
     pub(crate) serve: Serve,
+    pub(crate) urlfrontier: UrlFrontier,
 }
 
 /// What is asked for, and how much of it is taken.
@@ -76,6 +77,31 @@ pub(crate) struct Serve {
     pub(crate) subscriptions: Option<usize>,
     pub(crate) indexnow_adds: Option<bool>,
     pub(crate) reads_memory: Option<Period>,
+}
+
+/// Crawlers that speak URLFrontier.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct UrlFrontier {
+    pub(crate) listen: Option<Listen>,
+    pub(crate) schedule: Option<Schedule>,
+    pub(crate) crawl: Vec<NamedCrawl>,
+}
+
+/// Crawls, by their names.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NamedCrawl {
+    pub(crate) pattern: String,
+    pub(crate) schedule: Schedule,
+}
+
+/// Who decides when to come back.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Schedule {
+    Client,
+    Server,
 }
 
 /// What is kept of pages.
@@ -200,6 +226,9 @@ mod tests {
             ("[fetch]\nmax_body = \"much\"", "line 2: `max_body = \"much\"`: expected a size like 64kB"),
             ("gap = 3", "line 1: `gap = 3`: invalid type: integer `3`, expected a string"),
             ("[[site]]\ncompare = \"text\"", "missing field `start`"),
+            ("[urlfrontier]\nlisten = \"nowhere\"", "line 2: `listen = \"nowhere\"`: "),
+            ("[urlfrontier]\nschedule = \"maybe\"", "unknown variant `maybe`, expected `client` or `server`"),
+            ("[[urlfrontier.crawl]]\nschedule = \"server\"", "missing field `pattern`"),
             ("[[site]]\nstart = \"http://a/\"\ncompare = \"colour\"", "unknown variant `colour`"),
             ("rate = ", "line 1: "),
         ] {
@@ -223,6 +252,7 @@ mod tests {
             ("[keep]", "[keep]\nzzz = 0"),
             ("[decisions]", "[decisions]\nzzz = 0"),
             ("[serve]", "[serve]\nzzz = 0"),
+            ("[urlfrontier]", "[urlfrontier]\nzzz = 0"),
             ("[[site]]", "[[site]]\nzzz = 0"),
             ("[[webhook]]", "[[webhook]]\nzzz = 0"),
         ] {
@@ -234,6 +264,7 @@ mod tests {
                 let is_there = whole.lines().any(|line| {
                     line.starts_with(&format!("{name} = "))
                         || [format!("[{name}]"), format!("[[{name}]]")].contains(&line.to_owned())
+                        || line.trim_matches(['[', ']']).split_once('.').is_some_and(|(_, last)| last == name)
                 });
                 assert!(is_there, "{table} {name} is not in the example");
             }

@@ -22,7 +22,7 @@ use crate::serve::counted::Pushes;
 use crate::serve::guard::Guard;
 use crate::serve::metrics::Metrics;
 use crate::serve::readers::Readers;
-use crate::serve::server::{self, Limits};
+use crate::serve::server::{self, Limits, Protocol};
 use crate::serve::tokens::Book;
 use crate::serve::{behind, wanted};
 
@@ -109,7 +109,7 @@ pub(crate) fn open(
             // The API is served by `refrain serve`; here is what pages of the dashboard lead to.
             let doors: Router = router(&board).merge(api::copies(&board.app, &guard));
             let limits = Limits { connections: CONNECTIONS, per_address: CONNECTIONS };
-            server::serve(listener, None, behind(doors, &guard), limits, closing).await;
+            server::serve(listener, None, behind(doors, &guard), Protocol::Http1, limits, closing).await;
         });
         runtime.shutdown_background();
     };

@@ -14,9 +14,9 @@ use axum::Router;
 use axum::body::Body;
 use http::Request;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -37,6 +37,26 @@ const LONGEST_HEAD: usize = 64 << 10;
 /// After a failure to accept (too many files are open, as a rule) it is tried again after this.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// Of a stream of messages so much may be under way that nobody has read yet, and of all of a connection.
+const STREAM_WINDOW: u32 = 1 << 20;
+const CONNECTION_WINDOW: u32 = 4 << 20;
+/// What was said and is not sent yet.
+const SEND_BUFFER: usize = 256 << 10;
+/// There are clients that open a stream for every page.
+const STREAMS: u32 = 10_000;
+/// Streams may be silent for hours. So often it is asked whether anybody is there at all, and so long is waited for the answer.
+const STILL_THERE: Duration = Duration::from_secs(60);
+const NOT_THERE: Duration = Duration::from_secs(30);
+
+/// What is spoken on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Requests, one after the other.
+    Http1,
+    /// Streams of messages, many at a time.
+    Http2,
+}
+
 /// Who is at the other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
@@ -53,6 +73,7 @@ pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     router: Router,
+    protocol: Protocol,
     limits: Limits,
     mut closing: watch::Receiver<bool>,
 ) {
@@ -76,9 +97,9 @@ pub(crate) async fn serve(
         tokio::spawn(async move {
             let _slot = slot;
             match tls {
-                None => talk(stream, peer, router, watcher).await,
+                None => talk(stream, peer, router, protocol, watcher).await,
                 Some(tls) => match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => talk(stream, peer, router, watcher).await,
+                    Ok(Ok(stream)) => talk(stream, peer, router, protocol, watcher).await,
                     Ok(Err(why)) => tracing::debug!(%peer, %why, "a connection could not be secured"),
                     Err(_) => tracing::debug!(%peer, "a connection was not secured in time"),
                 },
@@ -96,6 +117,7 @@ async fn talk(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     router: Router,
+    protocol: Protocol,
     watcher: Watcher,
 ) {
     let service = service_fn(move |request: Request<Incoming>| {
@@ -109,10 +131,26 @@ async fn talk(
             })
         }
     });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD.max(8192));
-    let connection = http.serve_connection(TokioIo::new(stream), service);
-    if let Err(why) = watcher.watch(connection).await {
+    let stream = TokioIo::new(stream);
+    let ended = match protocol {
+        Protocol::Http1 => {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD.max(8192));
+            watcher.watch(http.serve_connection(stream, service)).await
+        }
+        Protocol::Http2 => {
+            let mut http = http2::Builder::new(TokioExecutor::new());
+            http.timer(TokioTimer::new())
+                .initial_stream_window_size(STREAM_WINDOW)
+                .initial_connection_window_size(CONNECTION_WINDOW)
+                .max_send_buf_size(SEND_BUFFER)
+                .max_concurrent_streams(STREAMS)
+                .keep_alive_interval(STILL_THERE)
+                .keep_alive_timeout(NOT_THERE);
+            watcher.watch(http.serve_connection(stream, service)).await
+        }
+    };
+    if let Err(why) = ended {
         tracing::debug!(%peer, %why, "a connection broke off");
     }
 }

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
+use super::Protocol;
 use crate::failure::Failure;
 
 /// So often somebody looks whether the files are others.
@@ -40,13 +41,16 @@ impl Certificate {
     }
 
     /// What secures connections with it, as it is at the moment of each.
-    pub(crate) fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor, Failure> {
+    pub(crate) fn acceptor(self: &Arc<Self>, protocol: Protocol) -> Result<TlsAcceptor, Failure> {
         let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|why| Failure::OnTheWay(format!("connections cannot be secured ({why})")))?;
         let mut config =
             config.with_no_client_auth().with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![match protocol {
+            Protocol::Http1 => b"http/1.1".to_vec(),
+            Protocol::Http2 => b"h2".to_vec(),
+        }];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 

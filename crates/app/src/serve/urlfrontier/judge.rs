@@ -1,0 +1,162 @@
+//! What is taken of what crawlers send: which queue it belongs to, and what it says.
+
+use std::sync::Arc;
+
+use refrain_engine::Schedules;
+use refrain_engine::queues::{Put, Queues, Said, Took};
+use refrain_store::Schedule;
+
+use super::counts::Became;
+use super::proto::ack_message::Status::{Fail, Ok, Skipped};
+use super::proto::url_item::Item;
+use super::proto::{AckMessage, BatchAck, DiscoveredBatch, UrlItem};
+use super::wire::Info;
+use super::{address, seen};
+
+/// The answer to what the queues were asked, until they answered: no number that is sent.
+const ASKED: i32 = -1;
+
+/// Something that is said in a stream, and what is answered to it.
+pub(crate) trait Spoken: Sized + Send + Unpin + 'static {
+    type Ack: Send + Unpin + 'static;
+    /// How much it is, about.
+    fn weight(&self) -> usize;
+    /// Adds to `puts` what the queues are to be asked; the rest is known at once.
+    fn judged(self, judge: &mut Judge, puts: &mut Vec<Put>) -> Self::Ack;
+    /// What the queues answered comes into its place.
+    fn settle(ack: &mut Self::Ack, answers: &mut impl Iterator<Item = i32>);
+}
+
+/// Who judges the items of a stream.
+pub(crate) struct Judge {
+    queues: Queues,
+    schedules: Arc<Schedules>,
+    /// The crawl of the item before, and whether the server decides there: mostly it is the same.
+    last: (String, bool),
+    pub(super) became: Became,
+}
+
+impl Judge {
+    pub(super) fn new(queues: Queues, schedules: Arc<Schedules>) -> Self {
+        Self { queues, schedules, last: (String::new(), false), became: Became::default() }
+    }
+
+    /// Time has passed: crawls may have begun or ended.
+    pub(super) fn refresh(&mut self) {
+        self.last.0.clear();
+    }
+
+    /// What the queues are to be asked; `None` if that is nothing, for it is no URL.
+    fn put(&mut self, info: Info, said: Said, created: u64) -> Option<Put> {
+        let Info { url, key, crawl, metadata } = info;
+        let host = address::host(&url);
+        let is_taken = host.is_some() && address::is_name(&key) && address::is_name(&crawl);
+        let Some(host) = host.filter(|_| is_taken) else {
+            self.became.skipped += 1;
+            return None;
+        };
+        match said {
+            Said::Discovered => self.became.discovered += 1,
+            Said::Known(_) => self.became.known += 1,
+        }
+        let (crawl, key) = (address::crawl(crawl), if key.is_empty() { host } else { key });
+        let schedule = seen::schedule(&metadata);
+        if schedule == Some(Schedule::Server) {
+            // Maybe the crawl begins with this; then those after it are told of as well.
+            self.last = (crawl.clone(), true);
+        }
+        let is_told = self.is_server_scheduled(&crawl);
+        let seen = (is_told && !metadata.is_empty()).then(|| Box::new(seen::seen(&metadata)));
+        let created = (created > 0).then(|| u32::try_from(created).unwrap_or(u32::MAX));
+        Some(Put { crawl, key, url, metadata, created, said, schedule, seen })
+    }
+
+    fn is_server_scheduled(&mut self, crawl: &str) -> bool {
+        if self.last.0 != crawl {
+            // Also if it is about to begin. What is told and not asked for does no harm.
+            let by_settings = self.schedules.of(crawl) == Schedule::Server;
+            self.last = (crawl.to_owned(), by_settings || self.queues.is_server_scheduled(crawl));
+        }
+        self.last.1
+    }
+
+    /// What is answered, once the queues have.
+    pub(super) fn answered(&mut self, took: Took) -> i32 {
+        match took {
+            Took::Taken { completed, .. } => self.became.completed += u64::from(completed),
+            Took::Ignored => self.became.ignored += 1,
+            Took::Full => return Fail.into(),
+            Took::Refused => {
+                self.became.skipped += 1;
+                return Skipped.into();
+            }
+        }
+        Ok.into()
+    }
+}
+
+impl Spoken for UrlItem {
+    type Ack = AckMessage;
+
+    fn weight(&self) -> usize {
+        let info = match &self.item {
+            Some(Item::Discovered(item)) => item.info.as_ref(),
+            Some(Item::Known(item)) => item.info.as_ref(),
+            None => None,
+        };
+        self.id.len() + info.map_or(0, weight)
+    }
+
+    fn judged(self, judge: &mut Judge, puts: &mut Vec<Put>) -> AckMessage {
+        let said = match self.item {
+            Some(Item::Discovered(item)) => item.info.map(|info| (info, Said::Discovered)),
+            Some(Item::Known(item)) => item.info.map(|info| (info, Said::Known(item.refetchable_from_date))),
+            None => None,
+        };
+        let Some((info, said)) = said else {
+            judge.became.skipped += 1;
+            return AckMessage { id: self.id, status: Skipped.into() };
+        };
+        let id = if self.id.is_empty() { info.url.clone() } else { self.id };
+        let put = judge.put(info, said, self.creation_date);
+        let status = if put.is_some() { ASKED } else { Skipped.into() };
+        puts.extend(put);
+        AckMessage { id, status }
+    }
+
+    fn settle(ack: &mut AckMessage, answers: &mut impl Iterator<Item = i32>) {
+        settle(&mut ack.status, answers);
+    }
+}
+
+impl Spoken for DiscoveredBatch {
+    type Ack = BatchAck;
+
+    fn weight(&self) -> usize {
+        self.id.len() + self.items.iter().map(weight).sum::<usize>()
+    }
+
+    fn judged(self, judge: &mut Judge, puts: &mut Vec<Put>) -> BatchAck {
+        let status = |info| {
+            let put = judge.put(info, Said::Discovered, 0);
+            let status = if put.is_some() { ASKED } else { Skipped.into() };
+            puts.extend(put);
+            status
+        };
+        BatchAck { id: self.id, statuses: self.items.into_iter().map(status).collect() }
+    }
+
+    fn settle(ack: &mut BatchAck, answers: &mut impl Iterator<Item = i32>) {
+        ack.statuses.iter_mut().for_each(|status| settle(status, answers));
+    }
+}
+
+fn weight(info: &Info) -> usize {
+    info.url.len() + info.metadata.len()
+}
+
+fn settle(status: &mut i32, answers: &mut impl Iterator<Item = i32>) {
+    if *status == ASKED {
+        *status = answers.next().unwrap_or(Fail.into());
+    }
+}
