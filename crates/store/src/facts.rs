@@ -298,12 +298,14 @@ pub struct Edit {
     pub state: Option<PageState>,
     /// The share of its importance that it loses per second; `Some(None)`: none.
     pub decay: Option<Option<f64>>,
+    /// What it is there for.
+    pub role: Option<Role>,
 }
 
 impl Edit {
     /// Nothing, yet.
     pub fn of(page: PageId) -> Self {
-        Self { page, importance: None, max_age: None, state: None, decay: None }
+        Self { page, importance: None, max_age: None, state: None, decay: None, role: None }
     }
 }
 

@@ -193,6 +193,9 @@ impl Queues {
         }
         queue.completed = queue.completed + u32::from(due == 0) - u32::from(item.due == 0);
         item.due = due;
+        if due == 0 {
+            queue.count(id);
+        }
         if due != 0 && due != PARKED {
             queue.wait_until(due, id);
         }
@@ -201,12 +204,14 @@ impl Queues {
         self.ready_again(queue);
     }
 
-    /// Whoever decides about an address says that it is due. One that somebody has, or that is completed, stays as it is.
-    pub fn let_go(&mut self, now: Time, id: ItemId) {
+    /// Whoever decides about an address says that it is due. One that somebody has, or that is completed, stays as it is: whether it
+    /// waited.
+    pub fn let_go(&mut self, now: Time, id: ItemId) -> bool {
         let waits = self.items.get(id.0 as usize).is_some_and(|item| item.due == PARKED && item.lease == 0);
         if waits {
             self.set_due(now, id.0, second(now));
         }
+        waits
     }
 
     /// What is known of an address.
@@ -257,8 +262,10 @@ impl Queues {
     }
 
     /// How a queue is treated from now on.
-    pub fn set_manners(&mut self, queue: QueueId, manners: Manners) {
-        self.queues[queue.0 as usize].manners = manners;
+    pub fn set_manners(&mut self, now: Time, queue: QueueId, manners: Manners) {
+        let it = &mut self.queues[queue.0 as usize];
+        it.tidy(now, &mut self.items);
+        it.set_manners(queue.0, manners, &self.items);
         self.ready_again(queue.0);
     }
 

@@ -1,7 +1,7 @@
 //! The addresses of one key, and when they may be given.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use super::item::Item;
 use super::{PARKED, QueueId, Seconds, moment};
@@ -14,7 +14,7 @@ pub struct Manners {
     pub delay: Option<Span>,
     /// Nothing is given before.
     pub blocked_until: Option<Time>,
-    /// At most so many are completed or given; `None`: any number.
+    /// At most so many are completed or given, each counted once; then nothing more is given. `None`: any number.
     pub limit: Option<u32>,
     /// The last turn in which something was given.
     pub served: Option<Time>,
@@ -42,6 +42,8 @@ pub(super) struct Queue {
     pub(super) items: Vec<u32>,
     pub(super) removed: u32,
     pub(super) completed: u32,
+    /// With a limit: those that count, since they were completed or given, each once.
+    pub(super) used: HashSet<u32>,
     /// How many somebody has, some for too long already.
     pub(super) leased: u32,
     /// Addresses by their dates. What was superseded is passed over when it comes up.
@@ -61,6 +63,7 @@ impl Queue {
             items: Vec::new(),
             removed: 0,
             completed: 0,
+            used: HashSet::new(),
             leased: 0,
             due: BinaryHeap::new(),
             leases: BinaryHeap::new(),
@@ -73,6 +76,7 @@ impl Queue {
         self.items.push(id);
         if item.due == 0 {
             self.completed += 1;
+            self.count(id);
         } else if item.due != PARKED {
             self.wait_until(item.due, id);
         }
@@ -84,6 +88,29 @@ impl Queue {
 
     pub(super) fn lend(&mut self, until: Seconds, id: u32) {
         self.leases.push(Reverse((until, id)));
+    }
+
+    /// How it is treated from now on. What is completed or somebody has counts from the beginning of a limit.
+    pub(super) fn set_manners(&mut self, own: u32, manners: Manners, items: &[Item]) {
+        match (self.manners.limit, manners.limit) {
+            (_, None) => self.used.clear(),
+            (None, Some(_)) => {
+                let counts = |id: &&u32| {
+                    let item = &items[**id as usize];
+                    item.queue == own && (item.due == 0 || item.lease != 0)
+                };
+                self.used = self.items.iter().filter(counts).copied().collect();
+            }
+            (Some(_), Some(_)) => {}
+        }
+        self.manners = manners;
+    }
+
+    /// Under a limit, an address is completed or given.
+    pub(super) fn count(&mut self, id: u32) {
+        if self.manners.limit.is_some() {
+            self.used.insert(id);
+        }
     }
 
     /// Takes back what was kept for too long, and passes over what was superseded.
@@ -123,8 +150,7 @@ impl Queue {
     /// The first moment at which something may be given, if nothing is said before.
     pub(super) fn ready_at(&self, default_delay: Span) -> Option<Time> {
         if self.allowed() == 0 {
-            // A limit ends with what is brought back uncompleted, or with a lease.
-            return self.leases.peek().map(|Reverse((until, _))| moment(*until));
+            return None;
         }
         let due = self.due.peek().map(|Reverse((due, _))| *due);
         let lease = self.leases.peek().map(|Reverse((until, _))| *until);
@@ -141,14 +167,14 @@ impl Queue {
 
     /// How many may still be given under its limit.
     pub(super) fn allowed(&self) -> u32 {
-        self.manners.limit.map_or(u32::MAX, |limit| limit.saturating_sub(self.completed + self.leased))
+        self.manners.limit.map_or(u32::MAX, |limit| limit.saturating_sub(self.used.len() as u32))
     }
 
     /// Whether something is left to be given, and it is not blocked.
     pub(super) fn is_active(&self, now: Time) -> bool {
         self.len() > self.completed as usize
             && self.manners.blocked_until.is_none_or(|until| until <= now)
-            && (self.manners.limit.is_none_or(|limit| self.completed < limit))
+            && self.allowed() > 0
     }
 
     pub(super) fn len(&self) -> usize {
@@ -158,6 +184,7 @@ impl Queue {
     pub(super) fn forget_removed(&mut self, own: u32, items: &[Item]) {
         self.items.retain(|id| items[*id as usize].queue == own);
         self.removed = 0;
+        self.used.retain(|id| items[*id as usize].queue == own);
         let there = |Reverse((_, id)): &Reverse<(Seconds, u32)>| items[*id as usize].queue == own;
         self.due.retain(there);
         self.leases.retain(there);

@@ -98,6 +98,7 @@ impl Queues {
             let Some(id) = queue.pop_due(now, &mut self.items) else { break };
             self.items[id as usize].lease = taken.until;
             queue.leased += 1;
+            queue.count(id);
             queue.lend(taken.until, id);
             given.push(ItemId(id));
         }

@@ -88,6 +88,7 @@ fn blocked_queues_wait_and_limits_count_what_is_completed_or_given() {
     let mut queues = filled(&["x", "y"], 5);
     let queue = QueueId(0);
     queues.set_manners(
+        at(100.0),
         queue,
         Manners { blocked_until: Some(at(200.0)), limit: Some(3), ..queues.manners(queue) },
     );
@@ -105,7 +106,7 @@ fn blocked_queues_wait_and_limits_count_what_is_completed_or_given() {
     assert_eq!(counts(&queues.take(at(202.0), &any(9, 2))), [(0, 1)], "two are completed");
     queues.put(at(203.0), queue, print(queue, 2), Said::Known(0), None);
     assert_eq!(counts(&queues.take(at(300.0), &any(1, 9))), [(1, 5)]);
-    queues.set_manners(queue, Manners { limit: None, ..queues.manners(queue) });
+    queues.set_manners(at(100.0), queue, Manners { limit: None, ..queues.manners(queue) });
     assert_eq!(counts(&queues.take(at(400.0), &any(9, 9)))[..1], [(0, 2)]);
 }
 
@@ -206,6 +207,8 @@ struct Plain {
     /// By number: the date, and until when somebody has it.
     items: BTreeMap<u8, (u32, u32)>,
     manners: Manners,
+    /// Under a limit: those that count.
+    used: BTreeSet<u8>,
 }
 
 impl Plain {
@@ -215,6 +218,22 @@ impl Plain {
 
     fn leased(&self, now: Time) -> usize {
         self.items.values().filter(|(_, lease)| moment(*lease) > now).count()
+    }
+
+    fn count(&mut self, number: u8) {
+        if self.manners.limit.is_some() {
+            self.used.insert(number);
+        }
+    }
+
+    fn limit(&mut self, now: Time, limit: u8) {
+        let counts = |(_, (due, lease)): &(&u8, &(u32, u32))| *due == 0 || moment(*lease) > now;
+        if limit == 0 {
+            self.used.clear();
+        } else if self.manners.limit.is_none() {
+            self.used = self.items.iter().filter(counts).map(|(number, _)| *number).collect();
+        }
+        self.manners.limit = (limit > 0).then(|| limit.into());
     }
 
     fn completed(&self) -> usize {
@@ -232,7 +251,7 @@ impl Plain {
         if !polite || blocked || self.leased(now) >= each {
             return 0;
         }
-        self.due(now).min(each).min(limit.saturating_sub(self.completed() + self.leased(now)))
+        self.due(now).min(each).min(limit.saturating_sub(self.used.len()))
     }
 }
 
@@ -257,6 +276,9 @@ proptest! {
                     let due = if after == 0 { 0 } else { second(now) + u32::from(after) };
                     queues.put(now, id, print(id, number.into()), Said::Known(due), None);
                     plain[queue as usize].items.insert(number, (due, 0));
+                    if due == 0 {
+                        plain[queue as usize].count(number);
+                    }
                 }
                 Step::Take { queues: most, each, lease } => {
                     let lease = Span::from_whole_secs(lease.into());
@@ -271,21 +293,22 @@ proptest! {
                             let item = plain[place].items.get_mut(&number.unwrap()).unwrap();
                             prop_assert!(item.0 != 0 && moment(item.0.max(item.1)) <= now);
                             item.1 = taken.until;
+                            plain[place].count(number.unwrap());
                         }
                         plain[place].manners.served = Some(now);
                     }
                 }
                 Step::Delay(queue, delay) => {
                     plain[queue as usize].manners.delay = Some(Span::from_whole_secs(delay.into()));
-                    queues.set_manners(ids[queue as usize], plain[queue as usize].manners);
+                    queues.set_manners(now, ids[queue as usize], plain[queue as usize].manners);
                 }
                 Step::Block(queue, span) => {
                     plain[queue as usize].manners.blocked_until = Some(now + Span::from_whole_secs(span.into()));
-                    queues.set_manners(ids[queue as usize], plain[queue as usize].manners);
+                    queues.set_manners(now, ids[queue as usize], plain[queue as usize].manners);
                 }
                 Step::Limit(queue, limit) => {
-                    plain[queue as usize].manners.limit = (limit > 0).then(|| limit.into());
-                    queues.set_manners(ids[queue as usize], plain[queue as usize].manners);
+                    plain[queue as usize].limit(now, limit);
+                    queues.set_manners(now, ids[queue as usize], plain[queue as usize].manners);
                 }
                 Step::Wait(tenths) => now = now + Span::from_millis(100 * u64::from(tenths)),
             }

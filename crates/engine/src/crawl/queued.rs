@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use refrain_core::frontier::{Order, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{NewPage, Origin, PageId, Role};
+use refrain_store::{Edit, NewPage, Origin, PageId, Role};
 use tokio::sync::oneshot;
 
 use super::Crawl;
@@ -75,6 +75,14 @@ impl Queued {
         true
     }
 
+    /// Somebody looked at a page, whether it was told to or not: what was due before is over.
+    fn looked(&self, page: PageId) {
+        if let Some(to) = &self.to {
+            // If nobody hears it, it is over.
+            let _ = to.send(Note::Looked(page));
+        }
+    }
+
     /// An order that came up while nobody asked for one, if it still stands.
     pub(super) fn unclaimed(&mut self, now: Time) -> Option<(Order, PageId)> {
         while let Some((order, page)) = self.unclaimed.pop_front() {
@@ -115,6 +123,10 @@ impl Crawl {
             let slot = match index.page(url.as_str()) {
                 Place::Page(page) => {
                     self.queued.add(page);
+                    if *role != Role::Page {
+                        // What a page is may be found out by fetching it.
+                        self.journal.edit(now, Edit { role: Some(*role), ..Edit::of(page) });
+                    }
                     Ok(page)
                 }
                 Place::Unknown if index.len() >= self.settings.most_pages => Err(None),
@@ -168,6 +180,7 @@ impl Crawl {
                 None => self.reader.page_head(stored)?.and_then(Memo::of_head),
             };
             let (Some(memo), Some(page)) = (memo, self.scheduler.pages.scheduled(stored)) else { continue };
+            self.queued.looked(stored);
             let ordered = self.queued.orders.remove(&stored).filter(|(_, expires)| *expires > now);
             let order = match ordered {
                 Some((order, _)) => order,

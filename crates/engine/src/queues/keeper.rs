@@ -33,6 +33,8 @@ pub(crate) enum Note {
     Written(bool),
     /// The value of a page says that it is due.
     Due(PageId),
+    /// Somebody looked at a page: it is not due any more.
+    Looked(PageId),
     /// It is over.
     Stop,
 }
@@ -63,6 +65,7 @@ impl Keeper {
             schedules: Arc::clone(&schedules),
             settings: Arc::clone(&crawl.kit.settings),
             pages: HashMap::new(),
+            early: HashSet::new(),
             clock,
             next: vec![QueueChanges::default()],
             touched: BTreeSet::new(),
@@ -118,6 +121,8 @@ pub(super) struct Work {
     settings: Arc<Settings>,
     /// What is in queues, by the pages whose values decide.
     pub(super) pages: HashMap<PageId, Vec<ItemId>>,
+    /// Pages that were due before what is in queues of them was put there, or brought back.
+    early: HashSet<PageId>,
     pub(super) clock: Clock,
     /// What is to be kept, in order: where something is removed a new one begins.
     next: Vec<QueueChanges>,
@@ -150,6 +155,7 @@ impl Work {
                     // The crawl ends, and says why.
                     Note::Written(false) => return,
                     Note::Due(page) => self.is_due(page),
+                    Note::Looked(page) => drop(self.early.remove(&page)),
                     Note::Stop => stopping = true,
                 }
                 self.flush();
@@ -355,6 +361,9 @@ impl Work {
             if !items.contains(&ItemId(id)) {
                 items.push(ItemId(id));
             }
+            if self.early.remove(&page) {
+                self.queues.let_go(now, ItemId(id));
+            }
         }
         let changes = self.changes();
         if new {
@@ -369,8 +378,12 @@ impl Work {
     /// The items of a page are due, unless somebody has them.
     fn is_due(&mut self, page: PageId) {
         let now = self.clock.now();
+        let mut waited = false;
         for item in self.pages.get(&page).into_iter().flatten() {
-            self.queues.let_go(now, *item);
+            waited |= self.queues.let_go(now, *item);
+        }
+        if !waited {
+            self.early.insert(page);
         }
     }
 
@@ -450,7 +463,7 @@ impl Work {
                 manners.blocked_until = Some(Time::ZERO.later(Span::from_whole_secs(until)));
             }
         }
-        self.queues.set_manners(queue, manners);
+        self.queues.set_manners(self.clock.now(), queue, manners);
         self.touched.insert(queue);
     }
 }

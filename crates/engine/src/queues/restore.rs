@@ -15,11 +15,11 @@ impl Work {
         let crawls = reader.crawls()?.into_iter().map(|crawl| (crawl.name, crawl.schedule));
         self.schedules.write().unwrap_or_else(PoisonError::into_inner).extend(crawls);
         let mut places: HashMap<i64, QueueId> = HashMap::new();
+        let mut manners = Vec::new();
         for row in reader.queues()? {
             let (queue, _) = self.queues.open(&row.crawl, &row.key);
             let (delay, blocked_until) = (row.delay, row.blocked_until);
-            self.queues
-                .set_manners(queue, Manners { delay, blocked_until, limit: row.limit, served: row.served });
+            manners.push((queue, Manners { delay, blocked_until, limit: row.limit, served: row.served }));
             places.insert(row.id, queue);
             self.rows.push(row.id);
             self.last_row = self.last_row.max(row.id);
@@ -56,6 +56,10 @@ impl Work {
                     self.queues.lease(ItemId(*item), row.until);
                 }
             }
+        }
+        // Last of all: a limit counts what is there.
+        for (queue, manners) in manners {
+            self.queues.set_manners(self.clock.now(), queue, manners);
         }
         self.queues.begin();
         Ok(())

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::batch::{Added, Committed};
-use crate::facts::{Edit, HostUpdate, NewPage, Origin, PageId, PageState};
+use crate::facts::{Edit, HostUpdate, NewPage, Origin, PageId, PageState, Role};
 use crate::millis;
 use crate::query::CHAIN;
 
@@ -85,7 +85,7 @@ pub(super) fn edit(connection: &Connection, edits: &[Edit], done: &mut Committed
     let mut write = connection.prepare_cached(
         "UPDATE pages SET importance = ifnull(?2, importance), state = ifnull(?3, state),
                           max_age = CASE WHEN ?4 THEN ?5 ELSE max_age END,
-                          decay = CASE WHEN ?6 THEN ?7 ELSE decay END WHERE id = ?1",
+                          decay = CASE WHEN ?6 THEN ?7 ELSE decay END, role = ifnull(?8, role) WHERE id = ?1",
     )?;
     for edit in edits {
         let state = edit.state.map(PageState::as_str);
@@ -97,7 +97,8 @@ pub(super) fn edit(connection: &Connection, edits: &[Edit], done: &mut Committed
             edit.max_age.is_some(),
             max_age,
             edit.decay.is_some(),
-            edit.decay.flatten()
+            edit.decay.flatten(),
+            edit.role.map(Role::as_str)
         ])?;
         if found == 0 {
             done.unknown.push(edit.page);
