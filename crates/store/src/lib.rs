@@ -67,7 +67,9 @@ pub use facts::{
 pub use query::{
     Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status, Version,
 };
-pub use queues::{CrawlRow, ItemNews, ItemRow, QueueChanges, QueueRow, Schedule, ServedRow};
+pub use queues::{
+    CrawlRow, CrawlTally, ItemNews, ItemRow, Placed, QueueChanges, QueueRow, Schedule, ServedRow,
+};
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use store::{Options, Store};

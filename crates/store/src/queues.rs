@@ -1,6 +1,8 @@
 //! The queues of crawlers that fetch by themselves: facts, how they are committed, and how they are read again. Apart from everything else:
 //! they come in great numbers, and nothing else is true only together with them.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, Row, params};
 
 use crate::commit::Rows;
@@ -261,6 +263,106 @@ impl Reader {
                 items: items.iter().map(|item| u32::from_le_bytes(*item)).collect(),
             })
         })
+    }
+}
+
+/// What there is of a crawl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlTally {
+    /// The crawl.
+    pub crawl: CrawlRow,
+    /// How many queues.
+    pub queues: u64,
+    /// How many addresses.
+    pub items: u64,
+    /// How many of them are completed.
+    pub completed: u64,
+}
+
+/// An address with its queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The queue.
+    pub queue: QueueRow,
+    /// The address.
+    pub item: ItemRow,
+}
+
+impl Reader {
+    /// How much there is of each crawl. Looks at everything.
+    pub fn crawl_tallies(&self) -> Result<Vec<CrawlTally>, StoreError> {
+        let mut tallies: Vec<CrawlTally> = self
+            .crawls()?
+            .into_iter()
+            .map(|crawl| CrawlTally { crawl, queues: 0, items: 0, completed: 0 })
+            .collect();
+        let places: HashMap<String, usize> =
+            tallies.iter().enumerate().map(|(at, tally)| (tally.crawl.name.clone(), at)).collect();
+        let mut of_queue: HashMap<i64, usize> = HashMap::new();
+        for queue in self.queues()? {
+            if let Some(at) = places.get(&queue.crawl) {
+                tallies[*at].queues += 1;
+                of_queue.insert(queue.id, *at);
+            }
+        }
+        self.each_row("SELECT queue, count(*), sum(due = 0) FROM items GROUP BY queue", (), |row| {
+            if let Some(at) = of_queue.get(&row.get(0)?) {
+                tallies[*at].items += row.get::<_, i64>(1)?.cast_unsigned();
+                tallies[*at].completed += row.get::<_, i64>(2)?.cast_unsigned();
+            }
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok(tallies)
+    }
+
+    /// Addresses of a crawl with numbers above `after`, at most so many: of one queue or of all, those that contain a text or all. At most `most_seen`
+    /// rows are looked at; the last one that was.
+    pub fn items_of(
+        &self,
+        crawl: &str,
+        key: Option<&str>,
+        contains: Option<&str>,
+        (after, most, most_seen): (u32, usize, usize),
+    ) -> Result<(Vec<Placed>, Option<u32>), StoreError> {
+        let queues: HashMap<i64, QueueRow> = self
+            .queues()?
+            .into_iter()
+            .filter(|queue| queue.crawl == crawl && key.is_none_or(|key| queue.key == key))
+            .map(|queue| (queue.id, queue))
+            .collect();
+        let (mut found, mut seen, mut last) = (Vec::new(), 0, None);
+        let sql =
+            "SELECT id, queue, created, due, since, page, url, metadata FROM items WHERE id > ?1 ORDER BY id";
+        self.each_row(sql, (after,), |row| {
+            if found.len() == most || seen == most_seen {
+                return Ok(std::ops::ControlFlow::Break(()));
+            }
+            seen += 1;
+            last = Some(row.get(0)?);
+            if let Some(queue) = queues.get(&row.get(1)?) {
+                let item = item(row)?;
+                if contains.is_none_or(|text| item.url.contains(text)) {
+                    found.push(Placed { queue: queue.clone(), item });
+                }
+            }
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        // Whoever saw less than it may has seen all.
+        let ended = found.len() < most && seen < most_seen;
+        Ok((found, last.filter(|_| !ended)))
+    }
+
+    /// Where an address is, or a page, in all queues. Looks at everything.
+    pub fn items_at(&self, url: &str, page: Option<PageId>) -> Result<Vec<Placed>, StoreError> {
+        let sql = "SELECT id, queue, created, due, since, page, url, metadata FROM items WHERE url = ?1 OR page = ?2 ORDER BY id";
+        let items = self.all(sql, (url, page.map(|page| page.0)), item)?;
+        let mut queues: HashMap<i64, QueueRow> = if items.is_empty() {
+            HashMap::new()
+        } else {
+            self.queues()?.into_iter().map(|queue| (queue.id, queue)).collect()
+        };
+        let place = |item: ItemRow| Some(Placed { queue: queues.get_mut(&item.queue)?.clone(), item });
+        Ok(items.into_iter().filter_map(place).collect())
     }
 }
 

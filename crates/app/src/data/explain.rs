@@ -2,6 +2,7 @@
 
 pub(crate) mod explained;
 mod machine;
+pub(crate) mod queued;
 pub(crate) mod sheet;
 
 use refrain_core::estimate::{Confidence, Estimate};
@@ -33,13 +34,47 @@ pub(crate) struct Facts {
     pub(crate) is_under_way: bool,
     pub(crate) looks: Vec<Observation>,
     pub(crate) signals: Vec<Signal>,
+    /// Where it is in queues of other crawlers.
+    pub(crate) queued: queued::Places,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let reader = Reader::open(&args.place.data)?;
-    let page = known_page(&reader, &args.url)?;
+    let page = match known_page(&reader, &args.url) {
+        Ok(page) => page,
+        // It may be somebody else's, who decides about it.
+        Err(unknown) => {
+            let places = queued::places(&reader, &args.url, None)?;
+            return if places.is_empty() { Err(unknown) } else { only_queued(args, places) };
+        }
+    };
     let facts = gather(&reader, page)?;
-    to_stdout(|out| if args.json { machine::write(out, facts) } else { sheet::write(out, &facts) })
+    to_stdout(|out| {
+        if args.json {
+            machine::write(out, facts)
+        } else {
+            sheet::write(out, &facts)?;
+            queued::write(out, &facts.queued, facts.now)
+        }
+    })
+}
+
+/// An address that is in queues only.
+fn only_queued(args: &ExplainArgs, places: queued::Places) -> Result<(), Failure> {
+    #[derive(serde::Serialize)]
+    struct Explanation<'a> {
+        url: &'a str,
+        queues: Vec<queued::InQueue>,
+    }
+    to_stdout(|out| {
+        if args.json {
+            let all = Explanation { url: &args.url, queues: queued::shapes(places) };
+            return writeln!(out, "{}", serde_json::to_string(&all)?);
+        }
+        writeln!(out, "{}", args.url)?;
+        writeln!(out, "It is fetched by another crawler, which decides when.\n")?;
+        queued::write(out, &places, Clock::start().now())
+    })
 }
 
 fn gather(reader: &Reader, page: PageRecord) -> Result<Facts, Failure> {
@@ -68,6 +103,7 @@ fn gather(reader: &Reader, page: PageRecord) -> Result<Facts, Failure> {
         is_under_way: reader.is_under_way(page.id)?,
         looks: reader.observations_of(page.id, SHOWN)?,
         signals: reader.signals_of(page.id, SHOWN)?,
+        queued: queued::places(reader, &page.url, Some(page.id))?,
         now,
         page,
         host,

@@ -201,6 +201,14 @@ impl Queues {
         self.ready_again(queue);
     }
 
+    /// Whoever decides about an address says that it is due. One that somebody has, or that is completed, stays as it is.
+    pub fn let_go(&mut self, now: Time, id: ItemId) {
+        let waits = self.items.get(id.0 as usize).is_some_and(|item| item.due == PARKED && item.lease == 0);
+        if waits {
+            self.set_due(now, id.0, second(now));
+        }
+    }
+
     /// What is known of an address.
     pub fn item(&self, id: ItemId) -> Option<Whole> {
         self.items.get(id.0 as usize).filter(|item| item.is_there()).map(|item| item.whole(id))

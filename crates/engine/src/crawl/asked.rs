@@ -100,6 +100,9 @@ impl Crawl {
             },
             Ask::Next { wanted, reply } => self.seek(now, wanted, reply),
             Ask::Results { results, reply } => self.take_results(now, results, reply)?,
+            Ask::Enqueue { pages, reply } => self.enqueue(now, &pages, reply),
+            Ask::Dequeue { pages, reply } => self.dequeue(now, pages, reply)?,
+            Ask::Looked { looks, reply } => self.take_looks(now, looks, reply)?,
             Ask::Keep { meta, reply } => {
                 self.journal.keep(now, meta);
                 self.journal.when_written(now, move |_| tell(reply, ()));

@@ -11,7 +11,7 @@ use refrain_store::{
     Role, Sample, Seq, Signal, Voice,
 };
 
-use super::Crawl;
+use super::{Crawl, queued};
 use crate::CrawlError;
 use crate::memo::Memo;
 use crate::recorder;
@@ -312,6 +312,9 @@ impl Crawl {
                 self.summary.found += u64::from(page.origin.role == Role::Page);
                 let host = self.scheduler.host(&page.host);
                 self.scheduler.add(added.page, page, host, now)?;
+                if page.found == queued::FOUND {
+                    self.queued.add(added.page);
+                }
             } else {
                 self.scheduler.pages.index.number(page.url.as_str(), added.page);
             }

@@ -6,6 +6,7 @@
 //!   `redirected`: where other fetchers were led
 //! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers; `left`: where they
 //!   still are though the page is forgotten
+//! - `queued`: pages that others fetch by themselves
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `decided`: decisions, for those who keep them
 //! - `visits`: what is under way; `pulse`: how it is all doing; `samples`: how it went, for those who ask later
@@ -20,6 +21,7 @@ mod knocks;
 mod left;
 mod outlets;
 mod pulse;
+mod queued;
 mod redirected;
 mod samples;
 mod shown;
@@ -63,6 +65,7 @@ use journal::Journal;
 use knocks::Knocks;
 pub(crate) use outlets::BELOW;
 use pulse::Pulses;
+use queued::Queued;
 use samples::Sampling;
 use visits::Visits;
 
@@ -73,8 +76,9 @@ pub struct Crawl {
     scheduler: Box<Scheduler>,
     reader: Reader,
     recorder: Recorder,
-    /// Queues of crawlers that fetch by themselves, if there are any.
+    /// Queues of crawlers that fetch by themselves, if there are any; and the pages in them whose values decide.
     queues: Option<queues::Keeper>,
+    queued: Queued,
     kit: Arc<Kit>,
     events: UnboundedReceiver<Event>,
     knocks: Knocks,
@@ -159,6 +163,7 @@ impl Crawl {
             reader,
             recorder,
             queues: None,
+            queued: Queued::default(),
             kit,
             events,
             knocks: Knocks::default(),
@@ -200,10 +205,10 @@ impl Crawl {
         let keeper = if let Some(keeper) = self.queues.take() {
             keeper
         } else {
-            let store = self.recorder.tasks();
-            let settings = Arc::clone(&self.settings);
-            let schedule = move |crawl: &str| settings.schedules.of(crawl);
-            queues::Keeper::start(&self.reader, self.clock, store, schedule)?
+            let (store, handle) = (self.recorder.tasks(), self.handle());
+            let (keeper, pages) = queues::Keeper::start(&self.reader, self.clock, store, handle)?;
+            self.queued.open(&keeper, pages);
+            keeper
         };
         Ok(self.queues.insert(keeper).queues())
     }
@@ -312,16 +317,32 @@ impl Crawl {
             self.journal.lease(stored, order.id, order.expires);
             self.start(Some(order.id), order.page, stored)?;
         }
+        self.fill_queues(now)?;
         self.scheduler.let_fade(now)?;
-        let wants_more = self.external.waits() || (self.settings.fetches && self.has_room());
+        let wants_more = self.external.waits()
+            || (self.settings.fetches && self.has_room())
+            || (self.queued.has_room() && !self.journal.is_full());
         let next = if wants_more { self.scheduler.frontier.next_wakeup() } else { None }.unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
         let fade = self.scheduler.fadings.next();
         Ok(next.min(knocks).min(again).min(self.scheduler.next_later()).min(fade).min(external))
     }
 
-    /// The next fetch, whoever makes it, if one is due.
+    /// The next fetch for those who fetch what they are told to, if one is due. What others fetch by themselves goes to their queues on the way.
     fn next_order(&mut self, now: Time) -> Result<Option<(Order, refrain_store::PageId)>, CrawlError> {
+        if let Some(order) = self.queued.unclaimed(now) {
+            return Ok(Some(order));
+        }
+        while let Some((order, stored)) = self.any_order(now)? {
+            if !self.queued.give(&order, stored) {
+                return Ok(Some((order, stored)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next fetch, whoever makes it, if one is due.
+    fn any_order(&mut self, now: Time) -> Result<Option<(Order, refrain_store::PageId)>, CrawlError> {
         while let Some(order) = self.scheduler.frontier.poll(now)? {
             let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
             self.summary.requests += 1;

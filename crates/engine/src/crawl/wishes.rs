@@ -1,5 +1,7 @@
 //! What people decide about pages while a crawl runs. They are told once it is on the disk.
 
+use std::collections::HashSet;
+
 use refrain_core::frontier::{AgeLimits, OrderId};
 use refrain_core::time::Time;
 use refrain_fetch::url::PageUrl;
@@ -148,11 +150,12 @@ impl Crawl {
             self.reads.forget(*stored);
             self.paused.remove(stored);
             self.hurried.remove(stored);
+            self.queued.forget(*stored);
             self.journal.forget(now, *stored, record.url);
         }
         // Those that nothing was found of are not there.
         let missing: Vec<PageId> = {
-            let gone = self.journal.forgets();
+            let gone: HashSet<&PageId> = self.journal.forgets().iter().collect();
             pages.iter().filter(|page| !gone.contains(page)).copied().collect()
         };
         self.journal.when_written(now, move |_| tell(reply, missing));

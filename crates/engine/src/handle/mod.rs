@@ -14,7 +14,7 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::FetchError;
 use refrain_fetch::client::{Request, Response};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Added, Edit, PageId, PageRecord, Reader, StoreError};
+use refrain_store::{Added, Edit, PageId, PageRecord, Reader, Role, StoreError};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -31,7 +31,7 @@ pub(crate) use lent::Lent;
 pub use work::{
     Brought, Given, Grant, LONGEST_LEASE, LeaseId, MOST_AT_A_TIME, Receipt, Saw, Work, WorkWanted,
 };
-pub(crate) use work::{Done, Looked, Prepared};
+pub(crate) use work::{Done, Looked, Prepared, looked};
 
 /// The crawl is over: nobody answers any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -98,6 +98,13 @@ pub(crate) enum Ask {
     Next { wanted: WorkWanted, reply: oneshot::Sender<Grant> },
     /// What another fetcher saw.
     Results { results: Vec<Prepared>, reply: oneshot::Sender<Vec<Receipt>> },
+    /// Pages that others fetch by themselves, when they are told to; each with what it is there for. Their numbers; `None` where there are as many
+    /// pages as there may be.
+    Enqueue { pages: Vec<(PageUrl, Role)>, reply: oneshot::Sender<Vec<Option<PageId>>> },
+    /// Pages that are in no queue any more. Those that were not there.
+    Dequeue { pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>> },
+    /// What those others saw.
+    Looked { looks: Vec<(PageId, Saw)>, reply: oneshot::Sender<()> },
     /// What belongs to the whole crawl, by name.
     Keep { meta: Vec<(String, Vec<u8>)>, reply: oneshot::Sender<()> },
 }
@@ -232,7 +239,7 @@ impl Handle {
         Self { to: kit.door.events(), lent: kit.lent.clone(), kit }
     }
 
-    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
+    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
         let (reply, answer) = oneshot::channel();
         self.to.send(Event::Asked(Box::new(ask(reply)))).map_err(|_| Over)?;
         answer.await.map_err(|_| Over)

@@ -164,6 +164,8 @@ pub enum Saw {
     },
     /// The host did not answer, or not as it should: a sentence.
     Nothing(String),
+    /// It could not be had, though the host may have answered: a sentence.
+    Failed(String),
     /// The fetcher found that robots.txt forbids it.
     Disallowed,
     /// Nobody fetched it: it is somebody else's at once.
@@ -261,11 +263,21 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
         None => memo(reader, lease.page, has_body).map_err(|why| why.to_string())?,
     };
     // It was forgotten meanwhile: its host is free again all the same.
-    let Some(mut memo) = known else { return Ok(Done::GivenBack) };
-    let time = kit.clock.now();
+    let Some(memo) = known else { return Ok(Done::GivenBack) };
     if lease.is_robots {
-        return Ok(ruled(kit, &memo.url, time, response, saw));
+        return Ok(ruled(kit, &memo.url, kit.clock.now(), response, saw));
     }
+    looked(kit, memo, (response, took, bytes), saw)
+}
+
+/// What was seen of a page, beside what is known of it. The error is a sentence.
+pub(crate) fn looked(
+    kit: &Kit,
+    mut memo: Memo,
+    (response, took, bytes): (Option<Span>, Span, u64),
+    saw: Saw,
+) -> Result<Done, String> {
+    let time = kit.clock.now();
     let status = match &saw {
         Saw::Answer { status, .. } | Saw::Told { status, .. } => Some(*status),
         _ => None,
@@ -295,6 +307,7 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
             }
         }
         Saw::Nothing(why) => Seen::Unreachable(why),
+        Saw::Failed(why) => Seen::Failed(why),
         Saw::Disallowed => Seen::Disallowed,
         Saw::GivenBack => return Ok(Done::GivenBack),
     };

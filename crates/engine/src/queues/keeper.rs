@@ -1,7 +1,7 @@
 //! Who has the queues: a thread that does what it is asked, hands what must be kept to the store, and answers when it is there. One
 //! commit is under way at a time; what comes meanwhile is the next one.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 use std::sync::mpsc;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,13 +9,17 @@ use std::thread::JoinHandle;
 
 use refrain_core::queues::{self, Became, ItemId, Manners, QueueId, Tally, Wanted, second};
 use refrain_core::time::{Span, Time};
-use refrain_store::{CrawlRow, ItemNews, ItemRow, QueueChanges, QueueRow, Reader, Schedule, ServedRow};
+use refrain_store::{
+    CrawlRow, ItemNews, ItemRow, PageId, QueueChanges, QueueRow, Reader, Schedule, ServedRow,
+};
 use tokio::sync::oneshot;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Ask, Given, ItemNow, Known, Put, Queues, Said, Took, Treatment};
 use crate::clock::Clock;
+use crate::handle::Handle;
 use crate::recorder::Task;
+use crate::settings::Settings;
 
 /// The delay of queues that have none of their own, by this name; and whether nothing is given.
 pub(super) const DELAY: &str = "queues delay";
@@ -27,6 +31,8 @@ pub(crate) enum Note {
     Asked(Ask),
     /// What was handed to the store is on the disk, or is not.
     Written(bool),
+    /// The value of a page says that it is due.
+    Due(PageId),
     /// It is over.
     Stop,
 }
@@ -35,17 +41,18 @@ pub(crate) enum Note {
 pub(crate) struct Keeper {
     to: mpsc::Sender<Note>,
     schedules: Known,
+    crawl: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Keeper {
-    /// Takes the queues out of the store.
+    /// Takes the queues out of the store; and the pages in them whose values decide.
     pub(crate) fn start(
         reader: &Reader,
         clock: Clock,
         store: mpsc::Sender<Task>,
-        schedule_of: impl Fn(&str) -> Schedule + Send + 'static,
-    ) -> Result<Self, crate::CrawlError> {
+        crawl: Handle,
+    ) -> Result<(Self, Vec<PageId>), crate::CrawlError> {
         let (to, notes) = mpsc::channel();
         let schedules: Known = Arc::new(RwLock::new(HashMap::new()));
         let mut work = Work {
@@ -54,7 +61,8 @@ impl Keeper {
             last_row: 0,
             seed: std::hash::RandomState::new().hash_one(0),
             schedules: Arc::clone(&schedules),
-            schedule_of: Box::new(schedule_of),
+            settings: Arc::clone(&crawl.kit.settings),
+            pages: HashMap::new(),
             clock,
             next: vec![QueueChanges::default()],
             touched: BTreeSet::new(),
@@ -66,16 +74,22 @@ impl Keeper {
             own: to.clone(),
         };
         work.restore(reader)?;
+        let pages = work.pages.keys().copied().collect();
         let thread = std::thread::Builder::new()
             .name("queues".to_owned())
             .spawn(move || work.run(&notes))
             .map_err(crate::CrawlError::Thread)?;
-        Ok(Self { to, schedules, thread: Some(thread) })
+        Ok((Self { to, schedules, crawl, thread: Some(thread) }, pages))
     }
 
     /// The way to it.
     pub(crate) fn queues(&self) -> Queues {
-        Queues::new(self.to.clone(), Arc::clone(&self.schedules))
+        Queues::new(self.to.clone(), Arc::clone(&self.schedules), self.crawl.clone())
+    }
+
+    /// Where it hears what happens.
+    pub(crate) fn notes(&self) -> mpsc::Sender<Note> {
+        self.to.clone()
     }
 }
 
@@ -101,7 +115,9 @@ pub(super) struct Work {
     /// Of fingerprints: nobody knows which addresses have the same.
     seed: u64,
     pub(super) schedules: Known,
-    schedule_of: Box<dyn Fn(&str) -> Schedule + Send>,
+    settings: Arc<Settings>,
+    /// What is in queues, by the pages whose values decide.
+    pub(super) pages: HashMap<PageId, Vec<ItemId>>,
     pub(super) clock: Clock,
     /// What is to be kept, in order: where something is removed a new one begins.
     next: Vec<QueueChanges>,
@@ -133,6 +149,7 @@ impl Work {
                     }
                     // The crawl ends, and says why.
                     Note::Written(false) => return,
+                    Note::Due(page) => self.is_due(page),
                     Note::Stop => stopping = true,
                 }
                 self.flush();
@@ -215,7 +232,7 @@ impl Work {
         let now = self.clock.now();
         match ask {
             Ask::Put { items, reply } => {
-                let took = items.into_iter().map(|item| self.put(now, item)).collect();
+                let took = items.into_iter().map(|(item, page)| self.put(now, item, page)).collect();
                 self.answer(reply, took);
             }
             Ask::Take { wanted, reply } => {
@@ -307,19 +324,22 @@ impl Work {
     fn decide(&mut self, crawl: &str, schedule: Option<Schedule>) {
         let mut known = self.schedules.write().unwrap_or_else(PoisonError::into_inner);
         if !known.contains_key(crawl) {
-            let schedule = schedule.unwrap_or_else(|| (self.schedule_of)(crawl));
+            let schedule = schedule.unwrap_or_else(|| self.settings.schedules.of(crawl));
             known.insert(crawl.to_owned(), schedule);
             drop(known);
             self.changes().crawls.push(CrawlRow { name: crawl.to_owned(), schedule });
         }
     }
 
-    fn put(&mut self, now: Time, item: Put) -> Took {
+    fn put(&mut self, now: Time, item: Put, page: Option<PageId>) -> Took {
         let queue = self.open(&item.crawl, &item.key, item.schedule);
         let print = self.print(queue, &item.url);
-        let said = match item.said {
-            Said::Discovered => queues::Said::Discovered,
-            Said::Known(due) => queues::Said::Known(u32::try_from(due).unwrap_or(u32::MAX)),
+        let said = match (item.said, page) {
+            // Where values decide, what exists is due when they say so.
+            (Said::Discovered, Some(_)) if self.queues.known(print).is_some() => return Took::Ignored,
+            (_, Some(_)) => queues::Said::Parked,
+            (Said::Discovered, None) => queues::Said::Discovered,
+            (Said::Known(due), None) => queues::Said::Known(u32::try_from(due).unwrap_or(u32::MAX)),
         };
         let (became, since) = (self.queues.put(now, queue, print, said, item.created), self.last_served);
         let (id, new) = match became {
@@ -330,14 +350,28 @@ impl Work {
         };
         let Some(whole) = self.queues.item(id) else { return Took::Full };
         let (row, id, due) = (self.rows[queue.0 as usize], id.0, whole.due);
+        if let Some(page) = page {
+            let items = self.pages.entry(page).or_default();
+            if !items.contains(&ItemId(id)) {
+                items.push(ItemId(id));
+            }
+        }
         let changes = self.changes();
         if new {
             let (created, url, metadata) = (whole.created, item.url, item.metadata);
-            changes.items.push(ItemRow { id, queue: row, created, due, since, page: None, url, metadata });
+            changes.items.push(ItemRow { id, queue: row, created, due, since, page, url, metadata });
         } else {
             changes.news.push(ItemNews { id, due, since, metadata: Some(item.metadata) });
         }
         Took::Taken { new, completed: due == 0 }
+    }
+
+    /// The items of a page are due, unless somebody has them.
+    fn is_due(&mut self, page: PageId) {
+        let now = self.clock.now();
+        for item in self.pages.get(&page).into_iter().flatten() {
+            self.queues.let_go(now, *item);
+        }
     }
 
     fn take(&mut self, now: Time, wanted: &Wanted) -> Given {
@@ -366,7 +400,7 @@ impl Work {
         Some(ItemNow { id: item.id.0, due: item.due, is_parked: item.is_parked, created: item.created })
     }
 
-    fn remove(&mut self, crawl: &str, key: Option<&str>, created_before: Option<u32>) -> u64 {
+    fn remove(&mut self, crawl: &str, key: Option<&str>, created_before: Option<u32>) -> (u64, Vec<PageId>) {
         let queues = self.chosen(Some(crawl), key);
         let is_old = |item: &ItemId| {
             let created = self.queues.item(*item).map_or(u32::MAX, |item| item.created);
@@ -377,6 +411,15 @@ impl Work {
         for item in &old {
             self.queues.remove(*item);
         }
+        let gone: HashSet<ItemId> = old.iter().copied().collect();
+        let mut orphans = Vec::new();
+        self.pages.retain(|page, items| {
+            items.retain(|item| !gone.contains(item));
+            if items.is_empty() {
+                orphans.push(*page);
+            }
+            !items.is_empty()
+        });
         let mut closed: BTreeSet<QueueId> = self.queues.sweep().into_iter().collect();
         if created_before.is_none() {
             for queue in queues.into_iter().filter(|queue| !closed.contains(queue)).collect::<Vec<_>>() {
@@ -393,7 +436,7 @@ impl Work {
             changes.no_crawls.push(crawl.to_owned());
             self.schedules.write().unwrap_or_else(PoisonError::into_inner).remove(crawl);
         }
-        old.len() as u64
+        (old.len() as u64, orphans)
     }
 
     fn treat(&mut self, crawl: &str, key: &str, treatment: Treatment) {

@@ -1,22 +1,24 @@
 //! Queues for crawlers that fetch by themselves, as they are asked: many at a time, answered once it is on the disk.
 //!
 //! - `terms`: the words between the queues and their doors
+//! - `seen`: what a crawler tells of a look; `values`: crawls in which values decide when to come back
 //! - `keeper`: who has them, on a thread of its own; `restore`: as the store has them
 
 mod keeper;
 mod restore;
+mod seen;
 mod terms;
+mod values;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, mpsc};
 
 use refrain_core::queues::{Tally, Wanted};
-use refrain_store::Schedule;
+use refrain_store::{PageId, Schedule};
 use tokio::sync::oneshot;
 
-use crate::handle::Over;
-pub(crate) use keeper::Keeper;
-use keeper::Note;
+use crate::handle::{self, Handle, Over};
+pub(crate) use keeper::{Keeper, Note};
 pub use terms::{Given, ItemNow, Put, Said, SeenByOthers, Took};
 
 /// The way to the queues. Cheap to clone.
@@ -24,6 +26,7 @@ pub use terms::{Given, ItemNow, Put, Said, SeenByOthers, Took};
 pub struct Queues {
     to: mpsc::Sender<Note>,
     schedules: Known,
+    crawl: Handle,
 }
 
 /// Who decides in the crawls that there are.
@@ -31,8 +34,9 @@ pub(crate) type Known = Arc<RwLock<HashMap<String, Schedule>>>;
 
 /// What can be asked.
 pub(crate) enum Ask {
+    /// What is said of addresses, each with its page where values decide.
     Put {
-        items: Vec<Put>,
+        items: Vec<(Put, Option<PageId>)>,
         reply: oneshot::Sender<Vec<Took>>,
     },
     Take {
@@ -69,7 +73,7 @@ pub(crate) enum Ask {
         crawl: String,
         key: Option<String>,
         created_before: Option<u32>,
-        reply: oneshot::Sender<u64>,
+        reply: oneshot::Sender<(u64, Vec<PageId>)>,
     },
     Treat {
         crawl: String,
@@ -102,8 +106,8 @@ pub(crate) enum Treatment {
 }
 
 impl Queues {
-    fn new(to: mpsc::Sender<Note>, schedules: Known) -> Self {
-        Self { to, schedules }
+    fn new(to: mpsc::Sender<Note>, schedules: Known, crawl: Handle) -> Self {
+        Self { to, schedules, crawl }
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
@@ -112,10 +116,15 @@ impl Queues {
         answer.await.map_err(|_| Over)
     }
 
-    /// Whether values decide in a crawl, as far as is known.
+    /// Whether values decide in a crawl.
     pub fn is_server_scheduled(&self, crawl: &str) -> bool {
-        let known = self.schedules.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(crawl) == Some(&Schedule::Server)
+        self.schedule(crawl, None) == Schedule::Server
+    }
+
+    /// Who decides in a crawl: as was decided before, as somebody says, or as the settings have it.
+    fn schedule(&self, crawl: &str, said: Option<Schedule>) -> Schedule {
+        let known = self.schedules.read().unwrap_or_else(PoisonError::into_inner).get(crawl).copied();
+        known.or(said).unwrap_or_else(|| self.crawl.kit.settings.schedules.of(crawl))
     }
 
     /// What is said of addresses; what became of each, in order.
@@ -123,6 +132,10 @@ impl Queues {
     /// # Errors
     /// If the crawl is over, as with all of these.
     pub async fn put(&self, items: Vec<Put>) -> Result<Vec<Took>, Over> {
+        if items.iter().any(|item| self.schedule(&item.crawl, item.schedule) == Schedule::Server) {
+            return self.put_by_value(items).await;
+        }
+        let items = items.into_iter().map(|item| (item, None)).collect();
         self.ask(|reply| Ask::Put { items, reply }).await
     }
 
@@ -185,7 +198,20 @@ impl Queues {
     /// # Errors
     /// If the crawl is over.
     pub async fn delete(&self, crawl: String, key: Option<String>) -> Result<u64, Over> {
-        self.ask(|reply| Ask::Remove { crawl, key, created_before: None, reply }).await
+        self.remove(crawl, key, None).await
+    }
+
+    async fn remove(
+        &self,
+        crawl: String,
+        key: Option<String>,
+        created_before: Option<u32>,
+    ) -> Result<u64, Over> {
+        let (removed, pages) = self.ask(|reply| Ask::Remove { crawl, key, created_before, reply }).await?;
+        if !pages.is_empty() {
+            self.crawl.ask(|reply| handle::Ask::Dequeue { pages, reply }).await?;
+        }
+        Ok(removed)
     }
 
     /// Forgets what came before this second. How many addresses that were.
@@ -193,7 +219,7 @@ impl Queues {
     /// # Errors
     /// If the crawl is over.
     pub async fn purge(&self, crawl: String, key: Option<String>, created_before: u32) -> Result<u64, Over> {
-        self.ask(|reply| Ask::Remove { crawl, key, created_before: Some(created_before), reply }).await
+        self.remove(crawl, key, Some(created_before)).await
     }
 
     /// Nothing of a queue is given before this second.

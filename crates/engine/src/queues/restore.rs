@@ -35,6 +35,9 @@ impl Work {
             let Some(queue) = places.get(&row.queue).copied() else { return };
             let print = self.print(queue, &row.url);
             self.queues.restore(ItemId(row.id), queue, print, row.created, row.due);
+            if let Some(page) = row.page {
+                self.pages.entry(page).or_default().push(ItemId(row.id));
+            }
             // Numbers that were given before are not given again.
             self.last_served = self.last_served.max(row.since);
             // Of what was said before all that is still given, nothing needs to be known.

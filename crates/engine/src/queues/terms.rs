@@ -70,6 +70,8 @@ pub enum Took {
     Ignored,
     /// There is no room for it.
     Full,
+    /// Values decide in its crawl, and no crawler comes to such an address.
+    Refused,
 }
 
 /// Addresses that are given to somebody: on the disk, and leased.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Facts;
 use super::explained::{Explained, HostFacts, Rate};
+use super::queued::InQueue;
 use crate::data::shapes::{moment, seconds};
 
 /// What the data directory says, and what a crawl that started now would believe.
@@ -16,6 +17,9 @@ struct Explanation {
     changes: Changes,
     /// The budget of the last crawl.
     rate_per_second: Option<f64>,
+    /// Where it is in queues of other crawlers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    queues: Vec<InQueue>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +45,7 @@ pub(super) fn write(out: &mut dyn Write, facts: Facts) -> io::Result<()> {
         is_under_way,
         looks,
         signals,
+        queued,
         ..
     } = facts;
     let mut host = HostFacts::new(host, robots, now);
@@ -54,6 +59,7 @@ pub(super) fn write(out: &mut dyn Write, facts: Facts) -> io::Result<()> {
     let counts = believed.counts;
     let changes = Changes { rate: rate.into(), intervals: counts.all, changed: counts.changed };
     let rate_per_second = standing.map(|standing| standing.rate);
-    let all = serde_json::to_string(&Explanation { explained, changes, rate_per_second })?;
+    let queues = super::queued::shapes(queued);
+    let all = serde_json::to_string(&Explanation { explained, changes, rate_per_second, queues })?;
     writeln!(out, "{all}")
 }

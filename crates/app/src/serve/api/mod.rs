@@ -6,6 +6,7 @@
 pub(crate) mod body;
 mod budget;
 mod changes;
+mod crawls;
 mod cursor;
 mod describe;
 mod fetches;
@@ -133,6 +134,8 @@ fn read() -> OpenApiRouter<App> {
         .routes(routes!(pages::diff::diff))
         .routes(routes!(hosts::list))
         .routes(routes!(hosts::one))
+        .routes(routes!(crawls::list))
+        .routes(routes!(crawls::urls))
         .routes(routes!(budget::get))
         .routes(routes!(forecast::forecast))
         .routes(routes!(requests::read))

@@ -152,6 +152,8 @@ async fn gather(board: &Board, id: i64) -> Answer<Shown> {
         is_under_way,
         looks,
         signals,
+        // To find it in queues takes a look at all of them.
+        queued: Vec::new(),
     };
     Ok(Shown { facts, is, prospect, versions, past })
 }

@@ -1,0 +1,233 @@
+//! Pages that other crawlers fetch by themselves, while their values decide when: an order for one of them makes it due in its queue, and what
+//! its crawler tells of it is the answer.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::mpsc;
+
+use refrain_core::frontier::{Order, OrderId};
+use refrain_core::time::{Span, Time};
+use refrain_fetch::url::PageUrl;
+use refrain_store::{NewPage, Origin, PageId, Role};
+use tokio::sync::oneshot;
+
+use super::Crawl;
+use super::asked::tell;
+use crate::CrawlError;
+use crate::handle::{Done, Looked, Saw, looked};
+use crate::index::Place;
+use crate::memo::Memo;
+use crate::queues::{Keeper, Note};
+use crate::seeds;
+use crate::settings::host_name;
+use crate::visit::{Seen, Visited};
+
+/// How such pages were found.
+pub(super) const FOUND: &str = "urlfrontier";
+
+/// So many are due in their queues at most: who does not come for them gets no more.
+const MOST_DUE: usize = 20_000;
+/// So many orders for pages of others are kept for whoever asks next.
+const MOST_UNCLAIMED: usize = 64;
+/// A page of which nothing can be learned is looked at again after this.
+const UNKNOWN: Span = Span::from_whole_secs(86_400);
+
+/// Pages that other crawlers fetch by themselves.
+#[derive(Default)]
+pub(super) struct Queued {
+    pages: HashSet<PageId>,
+    /// Those that are due in their queues, or being fetched.
+    orders: HashMap<PageId, (OrderId, Time)>,
+    /// Orders for other pages, which came up while nobody asked for any.
+    unclaimed: VecDeque<(Order, PageId)>,
+    to: Option<mpsc::Sender<Note>>,
+}
+
+impl Queued {
+    /// The queues are open, with these pages in them.
+    pub(super) fn open(&mut self, keeper: &Keeper, pages: Vec<PageId>) {
+        self.to = Some(keeper.notes());
+        self.pages.extend(pages);
+    }
+
+    pub(super) fn add(&mut self, page: PageId) {
+        self.pages.insert(page);
+    }
+
+    pub(super) fn forget(&mut self, page: PageId) {
+        self.pages.remove(&page);
+        self.orders.remove(&page);
+    }
+
+    /// Whether more pages may become due.
+    pub(super) fn has_room(&self) -> bool {
+        self.to.is_some()
+            && !self.pages.is_empty()
+            && self.orders.len() < MOST_DUE
+            && self.unclaimed.len() < MOST_UNCLAIMED
+    }
+
+    /// The page of an order is due in its queue, if it is in one.
+    pub(super) fn give(&mut self, order: &Order, page: PageId) -> bool {
+        let Some(to) = self.to.as_ref().filter(|_| self.pages.contains(&page)) else { return false };
+        self.orders.insert(page, (order.id, order.expires));
+        // If nobody hears it, it is over.
+        let _ = to.send(Note::Due(page));
+        true
+    }
+
+    /// An order that came up while nobody asked for one, if it still stands.
+    pub(super) fn unclaimed(&mut self, now: Time) -> Option<(Order, PageId)> {
+        while let Some((order, page)) = self.unclaimed.pop_front() {
+            if order.expires > now {
+                return Some((order, page));
+            }
+        }
+        None
+    }
+}
+
+impl Crawl {
+    /// Pages become due in their queues.
+    pub(super) fn fill_queues(&mut self, now: Time) -> Result<(), CrawlError> {
+        if self.queued.orders.len() >= MOST_DUE {
+            self.queued.orders.retain(|_, (_, expires)| *expires > now);
+        }
+        self.queued.unclaimed.retain(|(order, _)| order.expires > now);
+        while self.queued.has_room() && !self.journal.is_full() {
+            let Some((order, stored)) = self.any_order(now)? else { break };
+            if !self.queued.give(&order, stored) {
+                self.queued.unclaimed.push_back((order, stored));
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages are put into queues: those that are not known are added.
+    pub(super) fn enqueue(
+        &mut self,
+        now: Time,
+        pages: &[(PageUrl, Role)],
+        reply: oneshot::Sender<Vec<Option<PageId>>>,
+    ) {
+        let mut slots = Vec::with_capacity(pages.len());
+        for (url, role) in pages {
+            let index = &self.scheduler.pages.index;
+            let slot = match index.page(url.as_str()) {
+                Place::Page(page) => {
+                    self.queued.add(page);
+                    Ok(page)
+                }
+                Place::Unknown if index.len() >= self.settings.most_pages => Err(None),
+                place => {
+                    if place == Place::Unknown {
+                        index.know(url.as_str());
+                    }
+                    let origin = Origin { role: *role, ..Origin::default() };
+                    let page = seeds::new_page(url, 1.0, None, now, FOUND);
+                    Err(page.ok().map(|page| self.journal.page(now, NewPage { origin, ..page })))
+                }
+            };
+            slots.push(slot);
+        }
+        self.journal.when_written(now, move |done| {
+            let number = |slot: Result<PageId, Option<usize>>| match slot {
+                Ok(page) => Some(page),
+                Err(place) => done.pages.get(place?).map(|added| added.page),
+            };
+            tell(reply, slots.into_iter().map(number).collect());
+        });
+    }
+
+    /// Pages are in no queue any more: those that are there for no other reason are forgotten. Those that were not there.
+    pub(super) fn dequeue(
+        &mut self,
+        now: Time,
+        pages: Vec<PageId>,
+        reply: oneshot::Sender<Vec<PageId>>,
+    ) -> Result<(), CrawlError> {
+        let mut own = Vec::new();
+        for page in pages {
+            self.queued.forget(page);
+            if self.reader.page_head(page)?.is_some_and(|head| head.found == FOUND) {
+                own.push(page);
+            }
+        }
+        self.remove_pages(now, &own, reply)
+    }
+
+    /// What other crawlers saw of pages in their queues, whether they were told to look or not.
+    pub(super) fn take_looks(
+        &mut self,
+        now: Time,
+        looks: Vec<(PageId, Saw)>,
+        reply: oneshot::Sender<()>,
+    ) -> Result<(), CrawlError> {
+        for (stored, saw) in looks {
+            let memo = match self.journal.memo(stored) {
+                Some(memo) => Some(memo),
+                None => self.reader.page_head(stored)?.and_then(Memo::of_head),
+            };
+            let (Some(memo), Some(page)) = (memo, self.scheduler.pages.scheduled(stored)) else { continue };
+            let ordered = self.queued.orders.remove(&stored).filter(|(_, expires)| *expires > now);
+            let order = match ordered {
+                Some((order, _)) => order,
+                // Nobody told it to look, and it did: that counts all the same.
+                None => self.scheduler.frontier.resume(now, page)?.id,
+            };
+            let Looked { host, time, status, bytes, response, took, memo, seen } =
+                self.judge_look(now, memo, saw);
+            let name = host.clone();
+            let (number, order) = (0, Some(order));
+            self.take_in(
+                now,
+                Visited {
+                    number,
+                    order,
+                    page,
+                    stored,
+                    host,
+                    time,
+                    status,
+                    bytes,
+                    response,
+                    took,
+                    memo,
+                    seen,
+                },
+            )?;
+            self.answered(now, &name)?;
+        }
+        self.journal.when_written(now, move |_| tell(reply, ()));
+        Ok(())
+    }
+
+    /// What a look means beside what is known of the page.
+    fn judge_look(&self, now: Time, memo: Memo, saw: Saw) -> Looked {
+        let says_nothing =
+            matches!(&saw, Saw::Told { changed: None, digest: None, .. }) && memo.digest.is_some();
+        let unknown = |memo: Memo| Looked {
+            host: host_name(&memo.url),
+            time: now,
+            status: None,
+            bytes: 0,
+            response: None,
+            took: Span::ZERO,
+            memo,
+            seen: Seen::Postponed(now + UNKNOWN),
+        };
+        if says_nothing {
+            return unknown(memo);
+        }
+        // That there is a body at all is news of a page that nobody has seen.
+        let saw = match saw {
+            Saw::Told { status, url, headers, changed: None, digest: None, title } => {
+                Saw::Told { status, url, headers, changed: Some(true), digest: None, title }
+            }
+            saw => saw,
+        };
+        match looked(&self.kit, memo.clone(), (None, Span::ZERO, 0), saw) {
+            Ok(Done::Looked(looked)) => *looked,
+            _ => unknown(memo),
+        }
+    }
+}
