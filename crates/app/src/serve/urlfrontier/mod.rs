@@ -28,7 +28,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use refrain_engine::Schedules;
 use refrain_engine::queues::Queues;
 use tokio::sync::watch;
 use tonic::service::Routes;
@@ -59,7 +58,6 @@ pub(crate) const LONGEST_MESSAGE: usize = 32 << 20;
 pub(crate) struct Opening {
     pub(crate) listen: SocketAddr,
     pub(crate) queues: Queues,
-    pub(crate) schedules: Schedules,
     pub(crate) levels: Levels,
     pub(crate) counts: Arc<Counts>,
 }
@@ -72,10 +70,9 @@ pub(super) async fn router(
     guard: &Guard,
     closing: watch::Receiver<bool>,
 ) -> Result<Router, Failure> {
-    let Opening { queues, schedules, levels, counts, .. } = opening;
+    let Opening { queues, levels, counts, .. } = opening;
     let (name, clock) = (listen.to_string(), guard.clock());
-    let schedules = Arc::new(schedules);
-    let frontier = Frontier { queues, schedules, readers, counts, clock, levels, name, closing };
+    let frontier = Frontier { queues, readers, counts, clock, levels, name, closing };
     // What was kept is given back, however much it is together with the rest of its message.
     let frontier = UrlFrontierServer::new(frontier).max_decoding_message_size(LONGEST_MESSAGE);
     let (health, service) = tonic_health::server::health_reporter();
