@@ -1,6 +1,6 @@
 //! The door for crawlers that exist: URLFrontier, over gRPC (see docs/urlfrontier.md).
 //!
-//! - `admit`: who may call what; `service`: the calls; `refused`: why one is not answered
+//! - `admit`: who may call what; `service`: the calls; `refused`: why one is not answered; `ending`: streams that others never end
 //! - `puts`: streams of what crawlers say, through `judge`: what is taken of it; `gets`, `lists`: streams of what they are told, made of
 //!   `rows` in `chunks`
 //! - `wire`: the message of which there are millions; `metadata`: what it carries; `seen`: what that says; `address`: which queue is meant
@@ -12,6 +12,7 @@ mod address;
 mod admit;
 mod chunks;
 mod counts;
+mod ending;
 mod gets;
 mod judge;
 mod lists;
@@ -72,7 +73,7 @@ pub(super) async fn router(
 ) -> Result<Router, Failure> {
     let Opening { queues, levels, counts, .. } = opening;
     let (name, clock) = (listen.to_string(), guard.clock());
-    let frontier = Frontier { queues, readers, counts, clock, levels, name, closing };
+    let frontier = Frontier { queues, readers, counts, clock, levels, name, closing: closing.clone() };
     // What was kept is given back, however much it is together with the rest of its message.
     let frontier = UrlFrontierServer::new(frontier).max_decoding_message_size(LONGEST_MESSAGE);
     let (health, service) = tonic_health::server::health_reporter();
@@ -85,10 +86,13 @@ pub(super) async fn router(
             .register_encoded_file_descriptor_set(DESCRIPTION)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let routes = Routes::new(frontier)
-        .add_service(service)
+    let open = Routes::new(service)
         .add_service(describe().build_v1().map_err(failed)?)
-        .add_service(describe().build_v1alpha().map_err(failed)?);
+        .add_service(describe().build_v1alpha().map_err(failed)?)
+        .into_axum_router()
+        .reset_fallback()
+        .layer(from_fn_with_state(closing, ending::end));
     let guard = Arc::new(guard.beside(listen));
-    Ok(routes.prepare().into_axum_router().layer(from_fn_with_state(guard, admit::admit)))
+    let all = Routes::new(frontier).into_axum_router().merge(open);
+    Ok(all.layer(from_fn_with_state(guard, admit::admit)))
 }
