@@ -82,8 +82,11 @@ async fn measure(urls: u32) -> Result<(), Failure> {
     client.set_delay(no_delay).await.map_err(broken)?;
     let pace = paced(&server, get(&mut client, 100, 10)).await?;
     say("GetURLs, 10 of each of 100 queues", pace.to_string(), "100,000")?;
-    let pace = paced(&server, get(&mut client, 10, urls.div_ceil(QUEUES))).await?;
-    say("GetURLs, all that is left of each of 10 queues", pace.to_string(), "100,000")
+    if urls <= 10 * QUEUES {
+        return Ok(());
+    }
+    let pace = paced(&server, get(&mut client, 100, urls.div_ceil(QUEUES))).await?;
+    say("GetURLs, all that is left of each of 100 queues", pace.to_string(), "100,000")
 }
 
 /// How fast it is: so many as `work` says.
