@@ -200,6 +200,7 @@ mod tests {
             ("*.*", &["a.b", "."], &["ab"]),
             ("**", &["", "x"], &[]),
             ("[a]?", &["[a]?"], &["a", "ab"]),
+            ("ключ*", &["ключи"], &["клю"]),
         ] {
             for name in yes {
                 assert!(fits(pattern, name), "{pattern} {name}");

@@ -240,6 +240,18 @@ impl Reader {
         })
     }
 
+    /// All addresses in queues, by their numbers, for as long as `each` says so.
+    pub fn each_whole_item(&self, mut each: impl FnMut(ItemRow) -> bool) -> Result<(), StoreError> {
+        let sql = "SELECT id, queue, created, due, since, page, url, metadata FROM items ORDER BY id";
+        self.each_row(sql, (), |row| {
+            Ok(if each(item(row)?) {
+                std::ops::ControlFlow::Continue(())
+            } else {
+                std::ops::ControlFlow::Break(())
+            })
+        })
+    }
+
     /// Addresses by their numbers; those that are there, in the order of the numbers given.
     pub fn items(&self, ids: impl IntoIterator<Item = u32>) -> Result<Vec<ItemRow>, StoreError> {
         let sql = "SELECT id, queue, created, due, since, page, url, metadata FROM items WHERE id = ?1";

@@ -25,6 +25,8 @@ pub(crate) enum DataCommand {
     Export(ExportArgs),
     /// Pages, and what another crawler saw of them
     Import(ImportDataArgs),
+    /// The queues of crawlers that speak URLFrontier, as lines of JSON, and back
+    Frontier(FrontierArgs),
     /// What a data directory holds
     Status(DataArgs),
     /// Read a whole data directory, and say what is not as it should be
@@ -44,6 +46,39 @@ pub(crate) struct Place {
     /// Where everything is kept
     #[arg(long = "data", value_name = "DIR", default_value = "refrain-data")]
     pub(crate) data: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FrontierArgs {
+    #[command(subcommand)]
+    pub(crate) command: FrontierCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FrontierCommand {
+    /// All URLs in queues, one a line: crawl, key, url, when it came, when it is due (0: never again), metadata
+    Dump(DumpArgs),
+    /// Put such lines into a data directory that nobody uses meanwhile; URLs that are there get the dates and metadata of the file
+    Load(LoadArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// Only those of this crawl
+    #[arg(long, value_name = "ID")]
+    pub(crate) crawl: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// A file that `refrain frontier dump` wrote
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod chosen;
 pub(crate) mod diff;
 pub(crate) mod explain;
 mod export;
+mod frontier;
 pub(crate) mod harmless;
 mod import;
 mod pages;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         DataCommand::Explain(args) => explain::run(args),
         DataCommand::Pages(args) => pages::run(args),
         DataCommand::Export(args) => export::run(args),
+        DataCommand::Frontier(args) => frontier::run(args),
         DataCommand::Import(args) => import::run(args),
         DataCommand::Signals(args) => signals::run(args),
         DataCommand::Status(args) => status::run(args),

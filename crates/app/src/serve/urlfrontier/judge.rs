@@ -92,6 +92,10 @@ impl Judge {
             Took::Ignored => self.became.ignored += 1,
             Took::Refused => return Skipped.into(),
             Took::Full => return Fail.into(),
+            Took::Refused => {
+                self.became.skipped += 1;
+                return Skipped.into();
+            }
         }
         Ok.into()
     }

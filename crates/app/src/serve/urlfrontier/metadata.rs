@@ -1,6 +1,8 @@
 //! What crawlers say of their URLs: keys with lists of values. It is kept and given back in the form in which it came, the encoded fields of a
 //! URLInfo; whoever wants to know what it says reads it in place.
 
+use std::collections::BTreeMap;
+
 use prost::{DecodeError, Message};
 
 use super::proto::StringList;
@@ -44,6 +46,21 @@ pub(crate) fn of<'a>(said: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<
     metadata
 }
 
+/// All of it, by key; of a key that was said twice, the last.
+pub(crate) fn read_all(metadata: &[u8]) -> BTreeMap<String, Vec<String>> {
+    entries(metadata).map(|(key, values)| (key.to_owned(), values.all())).collect()
+}
+
+/// What somebody would send who says all of this.
+pub(crate) fn written(said: &BTreeMap<String, Vec<String>>) -> Vec<u8> {
+    let mut metadata = Vec::new();
+    for (key, values) in said {
+        let value = Some(StringList { values: values.clone() });
+        push(&mut metadata, &Entry { key: key.clone(), value }.encode_to_vec());
+    }
+    metadata
+}
+
 /// The keys and their values, in the order in which they were said.
 pub(super) fn entries(mut metadata: &[u8]) -> impl Iterator<Item = (&str, Values<'_>)> {
     std::iter::from_fn(move || {
@@ -83,6 +100,11 @@ impl<'a> Values<'a> {
             }
         }
         true
+    }
+
+    fn all(mut self) -> Vec<String> {
+        let texts = std::iter::from_fn(move || field(&mut self.0));
+        texts.filter_map(|(_, text)| String::from_utf8(text.to_vec()).ok()).collect()
     }
 
     /// The first one, which for nearly all keys is the only one.
@@ -135,6 +157,9 @@ mod tests {
         let found: Vec<_> = entries(&metadata).map(|(key, values)| (key, values.first())).collect();
         let long = long.as_str();
         assert_eq!(found, [("", Some("")), ("a", Some("1")), ("none", None), ("ключ", Some(long))]);
+        let all = read_all(&metadata);
+        assert_eq!(all["a"], ["1", "2"]);
+        assert_eq!((all["none"].len(), read_all(&written(&all))), (0, all));
         assert_eq!(of([("a", "b")]), [FIELD, 8, 10, 1, b'a', 18, 3, 10, 1, b'b']);
     }
 

@@ -55,6 +55,11 @@ const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/urlfrontier
 /// The longest message that is read.
 pub(crate) const LONGEST_MESSAGE: usize = 32 << 20;
 
+/// Whether a text is an address that a crawler could fetch.
+pub(crate) fn is_fetchable(url: &str) -> bool {
+    address::host(url).is_some()
+}
+
 /// All that it takes to open this door.
 pub(crate) struct Opening {
     pub(crate) listen: SocketAddr,
