@@ -6,7 +6,9 @@ mod frontier;
 mod learning;
 mod plan;
 mod serve;
+mod server;
 mod signals;
+mod urlfrontier;
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         Some(BenchWhat::Crawl(args)) => return crawl::run(args),
         Some(BenchWhat::Signals(args)) => return signals::run(args),
         Some(BenchWhat::Serve(args)) => return serve::run(args),
+        Some(BenchWhat::Urlfrontier(args)) => return urlfrontier::run(args),
         Some(BenchWhat::Web) => return crawl::serve(),
         None => {}
     }

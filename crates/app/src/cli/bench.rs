@@ -23,6 +23,8 @@ pub(crate) enum BenchWhat {
     Signals(BenchSignalsArgs),
     /// The doors of a crawl that runs: pages added, listed and read, work for other fetchers, the change feed
     Serve(BenchServeArgs),
+    /// The door for crawlers that speak URLFrontier: new URLs, and URLs that are due, through gRPC
+    Urlfrontier(BenchUrlfrontierArgs),
     /// The web that is crawled, for the other process
     #[command(hide = true)]
     Web,
@@ -48,6 +50,17 @@ pub(crate) struct BenchServeArgs {
     /// Only what other fetchers do
     #[arg(long)]
     pub(crate) fetches: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchUrlfrontierArgs {
+    /// Few URLs
+    #[arg(long, conflicts_with = "urls")]
+    pub(crate) quick: bool,
+
+    /// How many URLs
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(10_000..=200_000_000))]
+    pub(crate) urls: u32,
 }
 
 #[derive(Debug, Args)]

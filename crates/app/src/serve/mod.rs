@@ -109,8 +109,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     drop(told);
     let frontier = match wanted.urlfrontier {
         Some(listen) => {
-            let (queues, schedules) = (crawl.queues()?, wanted.schedules.clone());
-            Some(urlfrontier::Opening { listen, queues, schedules, levels, counts: Arc::default() })
+            let queues = crawl.queues()?;
+            Some(urlfrontier::Opening { listen, queues, levels, counts: Arc::default() })
         }
         None => None,
     };

@@ -3,9 +3,7 @@
 mod client;
 mod dashboard;
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -14,10 +12,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::SEED;
 use super::folder::Folder;
+use super::server::{Pace, Server};
 use crate::chart::grouped;
 use crate::cli::BenchServeArgs;
 use crate::failure::Failure;
-use crate::stopwatch::{Stopwatch, cpu_seconds_of, memory_of, spoken};
+use crate::stopwatch::{Stopwatch, spoken};
 use crate::synthetic::Synthetic;
 use client::{Client, texts};
 
@@ -28,73 +27,9 @@ const CLIENTS: usize = 16;
 /// So many add pages at the same time.
 const ADDERS: usize = 2;
 
-/// A server, ended with this.
-struct Server {
-    child: Child,
-    address: String,
-}
-
 impl Server {
-    fn start(data: &Path) -> Result<Self, Failure> {
-        let failed = |why| Failure::system("the server cannot be started", why);
-        let own = std::env::current_exe().map_err(failed)?;
-        let mut child = Command::new(own)
-            .args([
-                "serve",
-                "--no-fetch",
-                "--allow-private",
-                "--listen",
-                "127.0.0.1:0",
-                "--rate",
-                "1000000/s",
-            ])
-            .args(["--gap", "0s", "--patience", "0", "--log-level", "warn", "--data"])
-            .arg(data)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let mut line = String::new();
-        if let Some(out) = child.stdout.take() {
-            BufReader::new(out).read_line(&mut line).map_err(failed)?;
-        }
-        match line.trim().split_once("http://") {
-            Some((_, address)) => Ok(Self { address: address.to_owned(), child }),
-            None => Err(Failure::OnTheWay(format!("the server says {line:?}; expected where it listens"))),
-        }
-    }
-
     fn client(&self) -> Result<Client, Failure> {
         Client::new(&self.address).map_err(broken)
-    }
-
-    fn memory(&self) -> String {
-        memory_of(self.child.id()).map_or_else(String::new, |bytes| format!(", {} MB", bytes >> 20))
-    }
-
-    /// What the server's processors have worked so far, in seconds.
-    fn worked(&self) -> f64 {
-        cpu_seconds_of(&self.child.id().to_string()).unwrap_or(0.0)
-    }
-}
-
-/// So many in a second, and the server's own work for one.
-struct Pace {
-    each_second: f64,
-    micros: f64,
-}
-
-impl std::fmt::Display for Pace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/s, {:.1} µs of a core each", grouped(self.each_second as usize), self.micros)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // If it is over already, so much the better.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -107,7 +42,7 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let pages = if args.quick { 20_000 } else { 1_000_000 };
     let seconds = if args.quick { 1 } else { 10 };
-    let server = Server::start(&folder.0.join("many"))?;
+    let server = Server::start(&folder.0.join("many"), &[])?;
     let mut out = io::stdout().lock();
     let mut say = |what: &str, figure: String, wanted: &str| {
         writeln!(out, "  {what:<54} {figure:<44} {wanted}")
@@ -151,7 +86,7 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
         "100 ms",
     )?;
     drop(server);
-    let server = Server::start(&folder.0.join("fewer"))?;
+    let server = Server::start(&folder.0.join("fewer"), &[])?;
     let pages = if args.quick { 20_000 } else { 100_000 };
     say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;
     add(&server, pages)?;

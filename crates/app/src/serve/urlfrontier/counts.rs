@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
@@ -23,17 +22,9 @@ pub(crate) struct Counts {
 }
 
 /// What an item was sent as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Kind {
-    discovered: Word,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, prometheus_client::encoding::EncodeLabelValue)]
-#[expect(non_camel_case_types, reason = "as it is written")]
-enum Word {
-    r#true,
-    r#false,
-}
+type Kind = [(&'static str, &'static str); 1];
+const DISCOVERED: Kind = [("discovered", "true")];
+const KNOWN: Kind = [("discovered", "false")];
 
 /// What came of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,8 +54,8 @@ impl Default for Counts {
         let put = counter(&mut registry, "putURLs", "Items that came, whatever became of them");
         let put_calls = counter(&mut registry, "putURLs_calls", "Streams of items that were opened");
         let by_kind = Family::<Kind, Counter>::default();
-        for discovered in [Word::r#true, Word::r#false] {
-            drop(by_kind.get_or_create(&Kind { discovered }));
+        for kind in [DISCOVERED, KNOWN] {
+            drop(by_kind.get_or_create(&kind));
         }
         registry.register("putURLs_discovered", "Items, by what they were sent as", by_kind.clone());
         let ignored = counter(&mut registry, "putURLs_ignored", "New URLs that were there already");
@@ -90,9 +81,37 @@ impl Counts {
     pub(super) fn came(&self, became: Became) {
         let Became { discovered, known, skipped, ignored, completed } = became;
         self.put.inc_by(discovered + known + skipped);
-        self.by_kind.get_or_create(&Kind { discovered: Word::r#true }).inc_by(discovered);
-        self.by_kind.get_or_create(&Kind { discovered: Word::r#false }).inc_by(known);
+        self.by_kind.get_or_create(&DISCOVERED).inc_by(discovered);
+        self.by_kind.get_or_create(&KNOWN).inc_by(known);
         self.ignored.inc_by(ignored);
         self.completed.inc_by(completed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_is_told_by_its_kind() {
+        let counts = Counts::default();
+        counts.opened();
+        counts.came(Became { discovered: 5, known: 3, skipped: 2, ignored: 1, completed: 4 });
+        counts.served(7, Duration::from_millis(3));
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode_registry(&mut text, &counts.registry).unwrap();
+        for line in [
+            "frontier_getURLs_total 7",
+            "frontier_getURLs_calls_total 1",
+            "frontier_getURLs_latency_seconds_count 1",
+            "frontier_putURLs_total 10",
+            "frontier_putURLs_calls_total 1",
+            "frontier_putURLs_discovered_total{discovered=\"true\"} 5",
+            "frontier_putURLs_discovered_total{discovered=\"false\"} 3",
+            "frontier_putURLs_ignored_total 1",
+            "frontier_putURLs_completed_total 4",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in {text}");
+        }
     }
 }

@@ -1,8 +1,5 @@
 //! What is taken of what crawlers send: which queue it belongs to, and what it says.
 
-use std::sync::Arc;
-
-use refrain_engine::Schedules;
 use refrain_engine::queues::{Put, Queues, Said, Took};
 use refrain_store::Schedule;
 
@@ -30,20 +27,27 @@ pub(crate) trait Spoken: Sized + Send + Unpin + 'static {
 /// Who judges the items of a stream.
 pub(crate) struct Judge {
     queues: Queues,
-    schedules: Arc<Schedules>,
     /// The crawl of the item before, and whether the server decides there: mostly it is the same.
     last: (String, bool),
+    /// Who is to decide in a crawl that may begin with this batch, as an item of it says.
+    begins: Option<(String, Schedule)>,
     pub(super) became: Became,
 }
 
 impl Judge {
-    pub(super) fn new(queues: Queues, schedules: Arc<Schedules>) -> Self {
-        Self { queues, schedules, last: (String::new(), false), became: Became::default() }
+    pub(super) fn new(queues: Queues) -> Self {
+        Self { queues, last: (String::new(), false), begins: None, became: Became::default() }
     }
 
-    /// Time has passed: crawls may have begun or ended.
+    /// A new batch begins: crawls may have begun or ended meanwhile.
     pub(super) fn refresh(&mut self) {
         self.last.0.clear();
+        self.begins = None;
+    }
+
+    /// Whether it is settled by this batch who decides in a crawl: those after it must wait for that.
+    pub(super) fn settles(&self) -> bool {
+        self.begins.is_some()
     }
 
     /// What the queues are to be asked; `None` if that is nothing, for it is no URL.
@@ -60,12 +64,15 @@ impl Judge {
             Said::Known(_) => self.became.known += 1,
         }
         let (crawl, key) = (address::crawl(crawl), if key.is_empty() { host } else { key });
-        let schedule = seen::schedule(&metadata);
-        if schedule == Some(Schedule::Server) {
-            // Maybe the crawl begins with this; then those after it are told of as well.
-            self.last = (crawl.clone(), true);
+        let by = seen::schedule(&metadata);
+        let is_otherwise = |by| self.queues.is_server_scheduled(&crawl) != (by == Schedule::Server);
+        if let Some(by) = by.filter(|by| is_otherwise(*by)) {
+            self.begins.get_or_insert((crawl.clone(), by));
         }
-        let is_told = self.is_server_scheduled(&crawl);
+        // What one item says holds for those after it.
+        let begins = self.begins.as_ref().filter(|(name, _)| *name == crawl).map(|(_, by)| *by);
+        let schedule = begins.or(by);
+        let is_told = schedule == Some(Schedule::Server) || self.is_server_scheduled(&crawl);
         let seen = (is_told && !metadata.is_empty()).then(|| Box::new(seen::seen(&metadata)));
         let created = (created > 0).then(|| u32::try_from(created).unwrap_or(u32::MAX));
         Some(Put { crawl, key, url, metadata, created, said, schedule, seen })
@@ -73,9 +80,7 @@ impl Judge {
 
     fn is_server_scheduled(&mut self, crawl: &str) -> bool {
         if self.last.0 != crawl {
-            // Also if it is about to begin. What is told and not asked for does no harm.
-            let by_settings = self.schedules.of(crawl) == Schedule::Server;
-            self.last = (crawl.to_owned(), by_settings || self.queues.is_server_scheduled(crawl));
+            self.last = (crawl.to_owned(), self.queues.is_server_scheduled(crawl));
         }
         self.last.1
     }
@@ -85,6 +90,7 @@ impl Judge {
         match took {
             Took::Taken { completed, .. } => self.became.completed += u64::from(completed),
             Took::Ignored => self.became.ignored += 1,
+            Took::Refused => return Skipped.into(),
             Took::Full => return Fail.into(),
             Took::Refused => {
                 self.became.skipped += 1;

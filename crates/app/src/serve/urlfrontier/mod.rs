@@ -1,6 +1,6 @@
 //! The door for crawlers that exist: URLFrontier, over gRPC (see docs/urlfrontier.md).
 //!
-//! - `admit`: who may call what; `service`: the calls; `refused`: why one is not answered
+//! - `admit`: who may call what; `service`: the calls; `refused`: why one is not answered; `ending`: streams that others never end
 //! - `puts`: streams of what crawlers say, through `judge`: what is taken of it; `gets`, `lists`: streams of what they are told, made of
 //!   `rows` in `chunks`
 //! - `wire`: the message of which there are millions; `metadata`: what it carries; `seen`: what that says; `address`: which queue is meant
@@ -12,6 +12,7 @@ mod address;
 mod admit;
 mod chunks;
 mod counts;
+mod ending;
 mod gets;
 mod judge;
 mod lists;
@@ -28,7 +29,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use refrain_engine::Schedules;
 use refrain_engine::queues::Queues;
 use tokio::sync::watch;
 use tonic::service::Routes;
@@ -64,7 +64,6 @@ pub(crate) fn is_fetchable(url: &str) -> bool {
 pub(crate) struct Opening {
     pub(crate) listen: SocketAddr,
     pub(crate) queues: Queues,
-    pub(crate) schedules: Schedules,
     pub(crate) levels: Levels,
     pub(crate) counts: Arc<Counts>,
 }
@@ -77,10 +76,9 @@ pub(super) async fn router(
     guard: &Guard,
     closing: watch::Receiver<bool>,
 ) -> Result<Router, Failure> {
-    let Opening { queues, schedules, levels, counts, .. } = opening;
+    let Opening { queues, levels, counts, .. } = opening;
     let (name, clock) = (listen.to_string(), guard.clock());
-    let schedules = Arc::new(schedules);
-    let frontier = Frontier { queues, schedules, readers, counts, clock, levels, name, closing };
+    let frontier = Frontier { queues, readers, counts, clock, levels, name, closing: closing.clone() };
     // What was kept is given back, however much it is together with the rest of its message.
     let frontier = UrlFrontierServer::new(frontier).max_decoding_message_size(LONGEST_MESSAGE);
     let (health, service) = tonic_health::server::health_reporter();
@@ -93,10 +91,13 @@ pub(super) async fn router(
             .register_encoded_file_descriptor_set(DESCRIPTION)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let routes = Routes::new(frontier)
-        .add_service(service)
+    let open = Routes::new(service)
         .add_service(describe().build_v1().map_err(failed)?)
-        .add_service(describe().build_v1alpha().map_err(failed)?);
+        .add_service(describe().build_v1alpha().map_err(failed)?)
+        .into_axum_router()
+        .reset_fallback()
+        .layer(from_fn_with_state(closing, ending::end));
     let guard = Arc::new(guard.beside(listen));
-    Ok(routes.prepare().into_axum_router().layer(from_fn_with_state(guard, admit::admit)))
+    let all = Routes::new(frontier).into_axum_router().merge(open);
+    Ok(all.layer(from_fn_with_state(guard, admit::admit)))
 }

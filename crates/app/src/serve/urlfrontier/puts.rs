@@ -49,6 +49,8 @@ struct Batch<A> {
     acks: Vec<A>,
     answer: Result<Vec<Took>, Over>,
     awaits: Option<Answer>,
+    /// The next one is handed in when this one is done.
+    settles: bool,
 }
 
 impl<S: Spoken> Puts<S> {
@@ -57,7 +59,7 @@ impl<S: Spoken> Puts<S> {
         counts.opened();
         Self {
             said,
-            judge: Judge::new(queues.clone(), Arc::clone(&frontier.schedules)),
+            judge: Judge::new(queues.clone()),
             queues,
             counts,
             ready: Vec::new().into_iter(),
@@ -72,7 +74,8 @@ impl<S: Spoken> Puts<S> {
 
     /// Takes what has come, as far as it fits, and hands it in. `Pending` if nothing has, or if it was the last.
     fn take(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.end.is_some() || self.under_way.len() >= UNDER_WAY {
+        let waits = self.under_way.back().is_some_and(|last| last.settles);
+        if self.end.is_some() || waits || self.under_way.len() >= UNDER_WAY {
             return Poll::Pending;
         }
         if self.closing.as_mut().poll(context).is_ready() {
@@ -101,7 +104,8 @@ impl<S: Spoken> Puts<S> {
         if acks.is_empty() {
             return Poll::Pending;
         }
-        let mut batch = Batch { acks, answer: Ok(Vec::new()), awaits: None };
+        let settles = self.judge.settles();
+        let mut batch = Batch { acks, answer: Ok(Vec::new()), awaits: None, settles };
         if !puts.is_empty() {
             let queues = self.queues.clone();
             batch.awaits = Some(Box::pin(async move { queues.put(puts).await }));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use refrain_engine::Clock;
 use refrain_engine::queues::Queues;
-use refrain_engine::{Clock, Schedules};
 use tokio::sync::watch;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -31,7 +31,6 @@ type Reply<T> = Result<Response<T>, Status>;
 /// All that it takes to answer.
 pub(crate) struct Frontier {
     pub(super) queues: Queues,
-    pub(super) schedules: Arc<Schedules>,
     pub(super) readers: Readers,
     pub(super) counts: Arc<Counts>,
     pub(super) clock: Clock,
