@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use refrain_core::time::{Span, Time};
 use refrain_store::{NewPage, Seq};
 use tokio::sync::oneshot;
@@ -49,6 +50,8 @@ pub(crate) enum Event {
         host: String,
         /// What it says.
         rules: Arc<HostRules>,
+        /// All of it, as it came.
+        text: Bytes,
     },
     /// A reader of the change feed has come so far.
     Delivered {
