@@ -63,7 +63,8 @@ pub use facts::{
     VersionId, Voice,
 };
 pub use query::{
-    Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status, Version,
+    Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status,
+    Version, WhichVoices,
 };
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
