@@ -174,7 +174,7 @@ def test_what_was_is_there_after_a_restart(server, site):
     site.html("/", "<p>home")
     server.add(site.url("/"))
     server.fetched(site.url("/"))
-    points = rb"\d\d:\d\d: expected \d+\.\d %, measured "
+    points = rb"\d\d:\d\d: expected \d+\.\d %, by looks "
     wait_until("some time has passed", lambda: re.search(points, server.get("/").body), every=0.3)
     server.stop()
     server.start()
@@ -183,6 +183,75 @@ def test_what_was_is_there_after_a_restart(server, site):
         assert re.search(points, server.get(f"/?span={span}").body), span
     server.stop()
     server.check()
+
+
+def test_what_has_just_begun_is_seen_by_the_second(server, site):
+    site.html("/", "<p>home")
+    server.add(site.url("/"))
+    server.fetched(site.url("/"))
+    lines = rb"<path class=\"line\" d=\"(M[^\"]*)\""
+    wait_until("there is a line through several points", lambda: any(path.count(b"L") >= 3 for path in re.findall(lines, server.get("/").body)), every=0.3)
+    # All of it within seconds: it is still drawn by the second.
+    seconds = re.findall(rb"<tr><th scope=\"row\">[^<]*:(\d\d)</th>", server.get("/").body)
+    assert len(set(seconds)) >= 4, seconds
+
+
+def test_robots_txt_is_shown_as_it_came(server, site):
+    came = "# Be <b>kind</b>.\nUser-agent: OtherBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private # no\nCrawl-delay: 0.1\n"
+    site.pages["/robots.txt"] = (200, {"Content-Type": "text/plain"}, came)
+    site.html("/", "<p>home")
+    server.add(site.url("/"))
+    server.fetched(site.url("/"))
+    path = "/hosts/" + urllib.parse.quote(site.host, safe="")
+
+    def shown():
+        return [text.replace("&lt;", "<").replace("&gt;", ">") for text in re.findall(r"<pre[^>]*>([^<]*)</pre>", server.get(path).body.decode())]
+
+    wait_until("it is known", shown)
+    assert shown() == [came, "User-agent: *\nCrawl-delay: 0.1\nDisallow: /private\n"]
+    server.stop()
+    server.start()
+    assert shown()[0] == came, "also after a restart"
+    # One that is long is kept as far as it concerns us.
+    long = "".join(f"# line {number}\n" for number in range(5000)) + "User-agent: *\nDisallow: /long\n"
+    other = site.__class__()
+    try:
+        other.pages["/robots.txt"] = (200, {"Content-Type": "text/plain"}, long)
+        other.html("/", "<p>home")
+        server.add(other.url("/"))
+        server.fetched(other.url("/"))
+        path = "/hosts/" + urllib.parse.quote(other.host, safe="")
+        assert wait_until("it is known", shown) == ["User-agent: *\nDisallow: /long\n"]
+        assert "All of it that concerns" in server.get(path).body.decode()
+    finally:
+        other.close()
+
+
+def test_copies_are_downloaded_by_who_is_signed_in(server, site):
+    site.html("/", "<p>home & away")
+    server.add(site.url("/"))
+    server.fetched(site.url("/"))
+    number = server.number(site.url("/"))
+    version = wait_until("it is kept", lambda: server.get(f"/v1/pages/{number}/versions").ok()["versions"])[0]["version"]
+    token = create(server, "--scope", "read")
+    wait_until("it asks who it is", lambda: server.get("/").status == 303)
+    cookie, _, _ = sign_in(server, token)
+    page = server.get(f"/pages/{number}/copy/{version}", headers={"Cookie": cookie}).body.decode()
+    path = re.search(r"<a href=\"([^\"]*)\" download", page)[1]
+    came = server.get(path, headers={"Cookie": cookie})
+    assert came.status == 200 and came.body == b"<p>home & away" and came.kind == "application/octet-stream"
+    assert came.headers["Content-Disposition"].startswith("attachment") and came.headers["Content-Security-Policy"].startswith("sandbox")
+    assert server.get(path).status == 303
+
+
+def test_nobody_goes_beyond_the_end(scheduler):
+    scheduler.add("http://a.example/")
+    for path in ("/pages", "/signals", "/hubs"):
+        for skip in (10**6, 2**64 - 1):
+            answer = scheduler.get(path, {"skip": skip})
+            assert answer.status == 200 and b"skip=" not in answer.body.replace(b"skip=0", b""), (path, skip, answer)
+        assert scheduler.get(path, {"skip": 2**64}).status == 400
+    assert scheduler.get("/hosts", {"after": 2**63 - 1}).status == 200
 
 
 def test_pages_are_found(scheduler):
@@ -264,6 +333,7 @@ def test_crawls_show_themselves(how, tmp_path, site):
             answer = fetch("GET", f"http://127.0.0.1:{port}{path}")
             assert answer.status == 200 and b"</html>" in answer.body, (path, answer)
         assert fetch("GET", f"http://127.0.0.1:{port}/v1/pages").status == 404
+        assert b"openapi" not in fetch("GET", f"http://127.0.0.1:{port}/").body, "there is no API"
         if how == "demo":
             for line in process.stdout:
                 if "It is over" in line:

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use refrain_core::time::{Span, Time};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -65,9 +66,9 @@ impl Door {
     }
 
     /// Tells everybody what a host asks.
-    pub(crate) fn tell(&self, host: &str, rules: Arc<HostRules>) {
+    pub(crate) fn tell(&self, host: &str, rules: Arc<HostRules>, text: Bytes) {
         // If the crawl is over nobody needs to know.
-        let _ = self.to.send(Event::Ruled { host: host.to_owned(), rules });
+        let _ = self.to.send(Event::Ruled { host: host.to_owned(), rules, text });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use refrain_core::time::{Span, Time};
 use refrain_store::Seq;
 use tokio::sync::oneshot;
@@ -48,6 +49,8 @@ pub(crate) enum Event {
         host: String,
         /// What it says.
         rules: Arc<HostRules>,
+        /// All of it, as it came.
+        text: Bytes,
     },
     /// A reader of the change feed has come so far.
     Delivered {

@@ -61,7 +61,8 @@ pub use decision::Decision;
 pub use follow::Follow;
 pub use handle::{
     Brought, BudgetNow, Given, Grant, Handle, Heard, HostEdit, HostNow, HostShare, LONGEST_LEASE, LeaseId,
-    MOST_AT_A_TIME, Over, PageNow, Prospect, Receipt, Results, Said, Sample, Saw, Work, WorkWanted,
+    MOST_AT_A_TIME, Over, PageNow, Prospect, Receipt, Results, Said, Sample, SampledPage, Saw, Work,
+    WorkWanted,
 };
 pub use inherit::{InheritError, Inherited, Watched, inherit};
 pub use interest::{Asked, Scale, Weighed};

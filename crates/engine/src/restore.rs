@@ -114,23 +114,25 @@ impl Scheduler {
         settings: &Settings,
         now: Time,
     ) -> Result<HashMap<refrain_store::HostId, HostId>, CrawlError> {
+        // Of a robots.txt only what it asks of us: the texts of all hosts are long.
         let mut rows = Vec::new();
-        reader.hosts(|row| {
-            rows.push(row);
+        reader.hosts(|mut row| {
+            let rules = row
+                .robots
+                .take()
+                .map(|kept| HostRules::kept(kept.fetched, kept.status, &kept.text, &settings.agent));
+            rows.push((row, rules));
             ControlFlow::Continue(())
         })?;
         let mut names = HashMap::with_capacity(rows.len());
-        for row in rows {
+        for (row, rules) in rows {
             let id = self.frontier.add_host(self.manners);
             names.insert(row.id, id);
             let entry = self.hosts.entry(&row.name, || id);
             entry.failures = row.failures;
             entry.back_off = row.back_off_until;
             (entry.wanted_gap, entry.paused) = (row.wanted_gap, row.paused);
-            if let Some(robots) = &row.robots {
-                let rules = HostRules::kept(robots.fetched, robots.status, &robots.text, &settings.agent);
-                entry.rules = Some(Arc::new(rules));
-            }
+            entry.rules = rules.map(Arc::new);
             let (gap, left_alone) = (entry.gap(self.manners.gap), entry.left_alone());
             // When the last request before was made is not known to the millisecond: it may have been a moment ago.
             self.frontier.was_visited(now, id, now)?;

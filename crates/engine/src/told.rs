@@ -133,10 +133,10 @@ pub struct Summary {
     pub missed_decisions: u64,
     /// Fetches that others have now.
     pub leased: usize,
-    /// Seconds, times importance, for which copies turned out to be fresh,
+    /// Seconds, times importance, for which copies turned out to be fresh between two looks,
     pub fresh: f64,
-    /// of so many between two looks.
-    pub watched: f64,
+    /// and for how many that had been expected of the same copies.
+    pub foretold: f64,
     /// Bytes received.
     pub bytes: u64,
     /// Pages now.

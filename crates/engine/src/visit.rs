@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use refrain_core::frontier;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::FetchError;
@@ -193,6 +194,7 @@ impl Visit<'_> {
         let asked = self.kit.clock.now();
         let agent = &self.kit.settings.agent;
         let mut rules = HostRules { asked, status: None, verdict: Verdict::Rules(Robots::default()) };
+        let mut text = Bytes::new();
         // Up to five redirects; a sixth counts as having none.
         for _ in 0..6 {
             let request =
@@ -206,25 +208,26 @@ impl Visit<'_> {
             match (ruling, answer) {
                 (Ruling::Parse, Ok(answer)) => {
                     rules.verdict = Verdict::Rules(Robots::parse(&answer.body, agent));
+                    text = answer.body;
                     break;
                 }
                 (Ruling::Redirect, Ok(Response { location: Some(Ok(target)), .. })) => robots = target,
                 (Ruling::Wait, Ok(answer)) => {
                     rules.verdict = Verdict::Wait;
                     let asked_for = answer.retry_after(self.time);
-                    self.kit.door.tell(&host, Arc::new(rules));
+                    self.kit.door.tell(&host, Arc::new(rules), text);
                     return Ok(Err(asked_for.map_or(Seen::NoRules, |wait| Seen::SlowDown(Some(wait)))));
                 }
                 (Ruling::Wait, Err(why)) => {
                     rules.verdict = Verdict::Wait;
-                    self.kit.door.tell(&host, Arc::new(rules));
+                    self.kit.door.tell(&host, Arc::new(rules), text);
                     return Ok(Err(Seen::Unreachable(format!("robots.txt: {why}"))));
                 }
                 _ => break,
             }
         }
         let rules = Arc::new(rules);
-        self.kit.door.tell(&host, Arc::clone(&rules));
+        self.kit.door.tell(&host, Arc::clone(&rules), text);
         Ok(Ok(rules))
     }
 

@@ -437,10 +437,10 @@ pub struct Sample {
     pub span: Span,
     /// The share of copies that were expected to be fresh, weighted by importance; `None`: there were no pages.
     pub freshness: Option<f64>,
-    /// Seconds, times importance, for which copies turned out to be fresh,
+    /// Seconds, times importance, for which copies turned out to be fresh between two looks, the second of which was in this while,
     pub fresh: f64,
-    /// of so many between two looks, the second of which was in this while.
-    pub watched: f64,
+    /// and for how many that had been expected.
+    pub foretold: f64,
     /// The budget: requests per second.
     pub rate: f64,
     /// What a fetch was worth.
@@ -458,9 +458,11 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The share of the time between looks for which copies turned out to be fresh.
-    pub fn measured(&self) -> Option<f64> {
-        (self.watched > 0.0).then(|| self.fresh / self.watched)
+    /// The share of copies that were fresh as looks found it: as many as were expected, times what looks found over what was expected of the same
+    /// copies (a ratio estimate: who is looked at again stands for who is not). `None` if nobody was looked at again.
+    pub fn found(&self) -> Option<f64> {
+        let ratio = (self.foretold > 0.0).then(|| self.fresh / self.foretold)?;
+        self.freshness.map(|expected| (expected * ratio).clamp(0.0, 1.0))
     }
 
     /// Two whiles, one after the other, as one: what is counted adds up, what is not is weighted by how long it was so.
@@ -477,7 +479,7 @@ impl Sample {
                 (a, b) => a.or(b),
             },
             fresh: self.fresh + later.fresh,
-            watched: self.watched + later.watched,
+            foretold: self.foretold + later.foretold,
             rate: mean(self.rate, later.rate),
             price: mean(self.price, later.price),
             requests: self.requests + later.requests,

@@ -65,7 +65,8 @@ pub use facts::{
     VersionId, Voice,
 };
 pub use query::{
-    Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status, Version,
+    Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status,
+    Version, WhichVoices,
 };
 pub use queues::{
     CrawlRow, CrawlTally, ItemNews, ItemRow, Placed, QueueChanges, QueueRow, Schedule, ServedRow,

@@ -7,7 +7,7 @@ CREATE TABLE hosts (
     gap            INTEGER,                        -- least time between the starts of two requests; NULL: the default
     back_off_until INTEGER,                        -- not to be visited before
     failures       INTEGER NOT NULL DEFAULT 0,     -- in a row
-    robots         BLOB,                           -- robots.txt as it came
+    robots         BLOB,                           -- robots.txt as it came; of a long one, what concerns us
     robots_fetched INTEGER,
     robots_status  INTEGER,                        -- HTTP status; NULL: never asked, or no answer
     wanted_gap     INTEGER,                        -- the gap that somebody wants, beside what robots.txt asks for; NULL: no such wish
@@ -172,13 +172,13 @@ CREATE TABLE consumers (
     delivered INTEGER NOT NULL                     -- the last change it has got
 ) STRICT, WITHOUT ROWID;
 
--- How it went, span by span: a minute each, after some days an hour.
+-- How it went, span by span: seconds at first, then a minute each, after some days an hour.
 CREATE TABLE samples (
     time      INTEGER PRIMARY KEY,                 -- when the span ended
     span      INTEGER NOT NULL,                    -- how long it was
     freshness REAL,                                -- expected: the share of copies that are fresh, by importance; NULL: no pages
-    fresh     REAL NOT NULL,                       -- measured: seconds, times importance, for which copies turned out to be fresh,
-    watched   REAL NOT NULL,                       -- of so many between two looks, the second of which was in this span
+    fresh     REAL NOT NULL,                       -- seconds, times importance, for which copies turned out to be fresh between two looks,
+    watched   REAL NOT NULL,                       -- and for how many that had been expected of the same copies
     rate      REAL NOT NULL,                       -- the budget: requests per second
     price     REAL NOT NULL,                       -- what a fetch was worth
     requests  INTEGER NOT NULL,                    -- that were spent

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &BenchUrlfrontierArgs) -> Result<(), Failure> {
     runtime.block_on(measure(if args.quick { 20_000 } else { args.urls }))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it on")]
 fn broken(why: Status) -> Failure {
     Failure::OnTheWay(format!("the server does not answer as it should ({}: {})", why.code(), why.message()))
 }

@@ -20,11 +20,11 @@ use crate::cli::CrawlArgs;
 use crate::decisions;
 use crate::failure::Failure;
 use crate::output::to_stdout;
-use crate::serve::dashboard::beside::{self, Shown};
+use crate::serve::dashboard::beside::{self, Beside, Shown};
 use config::Config;
 use feed::Feed;
 pub(crate) use lines::Lines;
-pub(crate) use view::Extra;
+pub(crate) use view::{Extra, Extras};
 use wanted::Wanted;
 pub(crate) use watch::{Face, Watch, run_watched};
 use webhook::Delivery;
@@ -54,11 +54,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
     let feed = wanted.changes.as_deref().map(|to| Feed::open(to, &wanted.data)).transpose()?;
     lines.begin(pages, new, &wanted.data);
     let (told, hears) = mpsc::unbounded_channel();
-    let face = if args.plain || args.quiet || wanted.changes_to_stdout() || !is_screen() {
-        Face::Lines(lines)
-    } else {
-        Face::View { lines, extras: None }
-    };
+    let is_plain = args.plain || args.quiet || wanted.changes_to_stdout() || !is_screen();
     let agent = wanted.settings.client.user_agent.clone();
     let robot = wanted.settings.agent.clone();
     let mut crawl = Crawl::new(store, &wanted.data, wanted.settings, clock, Some(told.clone()))?;
@@ -84,10 +80,19 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
                 decisions: wanted.decisions.as_ref().map(|log| log.folder.clone()),
             };
             let (board, hears) = beside::open(listen, shown, hears)?;
-            eprintln!("Watch it: http://{}/", board.address);
             (Some(board), hears)
         }
         None => (None, hears),
+    };
+    let address = board.as_ref().map(Beside::url);
+    let face = if is_plain {
+        if let Some(address) = &address {
+            eprintln!("Watch it: {address}");
+        }
+        Face::Lines(lines)
+    } else {
+        // What was said before is behind the view.
+        Face::View { lines, extras: None, board: address }
     };
     let watched = run_watched(crawl, Watch { face, hears, feed, deliveries });
     drop(board);

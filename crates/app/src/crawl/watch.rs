@@ -20,6 +20,8 @@ pub(crate) enum Face {
         lines: Lines,
         /// What is shown beside what every crawl has.
         extras: Option<Extras>,
+        /// Where it can be watched in a browser.
+        board: Option<String>,
     },
 }
 
@@ -43,7 +45,7 @@ fn watch_face(
             let result = lines.watch(hears, feed);
             (lines, result)
         }
-        Face::View { lines, extras } => (lines, view::watch(hears, feed, stop, extras)),
+        Face::View { lines, extras, board } => (lines, view::watch(hears, feed, stop, extras, board)),
     }
 }
 

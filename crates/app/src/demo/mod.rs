@@ -31,7 +31,7 @@ use crate::chart::percent;
 use crate::cli::DemoArgs;
 use crate::crawl::config::Config;
 use crate::crawl::watch::asked_to_stop;
-use crate::crawl::{Extra, Face, Lines, Watch, is_screen, run_watched};
+use crate::crawl::{Extra, Extras, Face, Lines, Watch, is_screen, run_watched};
 use crate::failure::Failure;
 use crate::output::{to_file, to_stdout};
 use crate::serve::dashboard::beside::{self, Beside, Shown};
@@ -69,13 +69,14 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let (told, hears) = mpsc::unbounded_channel();
     let crawl = Crawl::new(store, &data, settings(&site, rate, args.duration), clock, Some(told))?;
     let (board, hears) = dashboard(args, &crawl, &data, clock, hears)?;
-    to_stdout(|out| writeln!(out, "Watch it: http://{}/\n", board.address))?;
+    to_stdout(|out| writeln!(out, "Watch it: {}\n", board.url()))?;
     let screen = !args.plain && is_screen();
     // In a pipe a line for each visit would bury the story.
     let lines = Lines::new(!args.plain, false);
     let face = if screen {
         let watched = Arc::clone(&site);
-        Face::View { lines, extras: Some(Box::new(move || truth_so_far(&watched, rate))) }
+        let extras: Extras = Box::new(move || truth_so_far(&watched, rate));
+        Face::View { lines, extras: Some(extras), board: Some(board.url()) }
     } else {
         Face::Lines(lines)
     };
@@ -85,9 +86,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     to_file(&report, |out| out.write_all(page::html(&outcome).as_bytes()))?;
     to_stdout(|out| story::end(out, &outcome, &data, &report))?;
     if args.stay {
-        to_stdout(|out| {
-            writeln!(out, "\nIt is over, and can be looked at until Ctrl-C: http://{}/", board.address)
-        })?;
+        to_stdout(|out| writeln!(out, "\nIt is over, and can be looked at until Ctrl-C: {}", board.url()))?;
         runtime.block_on(asked_to_stop());
     }
     drop(board);

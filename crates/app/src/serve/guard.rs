@@ -190,6 +190,15 @@ impl Guard {
         self.is_tls || self.public.as_ref().is_some_and(|url| url.as_str().starts_with("https:"))
     }
 
+    /// How it is reached, without a slash at the end.
+    pub(crate) fn base(&self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        self.public.as_ref().map_or_else(
+            || format!("{scheme}://{}", self.listen),
+            |url| url.as_str().trim_end_matches('/').to_owned(),
+        )
+    }
+
     /// What the cookie of those who are signed in is called: servers at other ports have theirs.
     pub(crate) fn cookie_name(&self) -> String {
         format!("refrain-{}", self.listen.port())

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use refrain_engine::{Clock, Crawl, CrawlError, Handle, Pulse, add_seeds};
 use refrain_store::{Batch, Options, Seq, Store};
@@ -303,7 +303,7 @@ fn doors(
         lease: wanted.lease,
         max_body: wanted.max_body,
     });
-    let board = dashboard::Board::new(Arc::clone(&app), Arc::clone(&guard), data, decisions);
+    let board = dashboard::Board::new(Arc::clone(&app), Arc::clone(&guard), data, decisions, true);
     let all = api::router(&app, &guard)
         .merge(push.router())
         .merge(counted::door(metrics, &guard))
@@ -327,4 +327,5 @@ fn behind(doors: Router, guard: &Arc<Guard>) -> Router {
             )
         })
         .layer(from_fn_with_state(Arc::clone(guard), guard::watch))
+        .layer(from_fn(dashboard::for_people))
 }

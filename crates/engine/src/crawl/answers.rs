@@ -27,6 +27,8 @@ const LONGEST_RETRY: Span = Span::from_whole_secs(86_400);
 const RETRY_NOT_FOUND: Span = Span::from_whole_secs(3600);
 /// But not later than this.
 pub(crate) const LONGEST_GONE: Span = Span::from_whole_secs(60 * 86_400);
+/// A robots.txt that is longer is not kept as it came.
+const LONGEST_AS_IT_CAME: usize = 32 << 10;
 /// A page that leads to another one is looked at again after this.
 const RETRY_REDIRECTED: Span = Span::from_whole_secs(86_400);
 /// Nobody is left alone for longer, whatever they ask.
@@ -177,7 +179,13 @@ impl Crawl {
     }
 
     /// A host's robots.txt was read, or could not be had.
-    pub(super) fn ruled(&mut self, now: Time, host: &str, rules: &Arc<HostRules>) -> Result<(), CrawlError> {
+    pub(super) fn ruled(
+        &mut self,
+        now: Time,
+        host: &str,
+        rules: &Arc<HostRules>,
+        text: &[u8],
+    ) -> Result<(), CrawlError> {
         let id = self.scheduler.host(host);
         let manners = self.scheduler.manners;
         let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
@@ -189,7 +197,8 @@ impl Crawl {
                 let gap = entry.gap(manners.gap);
                 self.scheduler.frontier.set_manners(now, id, frontier::Manners { gap, ..manners })?;
                 named = Some(robots.clone());
-                robots.to_bytes()
+                // What concerns us says the same to us, and no more to people.
+                if text.len() <= LONGEST_AS_IT_CAME { text.to_vec() } else { robots.to_bytes() }
             }
             Verdict::Wait => {
                 entry.unruled += 1;

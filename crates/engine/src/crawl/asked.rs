@@ -10,9 +10,12 @@ use refrain_store::PageId;
 use tokio::sync::oneshot;
 
 use super::Crawl;
+use super::pulse::{has_signals, log_fresh};
 use crate::CrawlError;
 use crate::decision::Decision;
-use crate::handle::{Ask, BudgetNow, Heard, HostEdit, HostNow, HostShare, PageNow, Prospect, Said, Sample};
+use crate::handle::{
+    Ask, BudgetNow, Heard, HostEdit, HostNow, HostShare, PageNow, Prospect, Said, Sample, SampledPage,
+};
 use crate::index::Place;
 use crate::kinds::Kind;
 use crate::once::{Once, Reused};
@@ -174,10 +177,7 @@ impl Crawl {
         let explained = frontier.explain(now, id)?;
         let page = explained.page.inner();
         let changes = page.change_rate();
-        let elapsed = explained.since.elapsed(now).as_secs();
-        let survival = page
-            .log_fresh(elapsed, explained.since.signals())
-            .or_else(|| changes.map(|rate| rate.log_survival(elapsed)));
+        let survival = log_fresh(page, explained.since.elapsed(now).as_secs(), explained.since.signals());
         Ok(Some(PageNow {
             changes,
             stale: survival.filter(|_| !explained.is_new).map(|survival| -survival.exp_m1()),
@@ -211,15 +211,20 @@ impl Crawl {
         for slot in (0..slots).step_by(stride) {
             let Some(id) = self.scheduler.pages.at(slot) else { continue };
             let (Ok((page, _)), Ok(host)) = (frontier.page(id), frontier.host_of(id)) else { continue };
-            let importance = f64::from(page.inner().importance());
-            let Some(rate) = page.inner().change_rate().filter(|_| importance > 0.0) else { continue };
+            let page = page.inner();
+            let importance = f64::from(page.importance());
+            let Some(changes) = page.change_rate().filter(|_| importance > 0.0) else { continue };
             let place = *places.entry(host.index()).or_insert_with(|| {
                 sample.hosts.push(self.host_share(host));
                 sample.hosts.len() as u32 - 1
             });
-            sample.pages.push((rate.mean(), importance));
-            sample.shapes.push(rate.shape());
-            sample.host_of.push(place);
+            let signals = if has_signals(page) { page.quality() } else { None };
+            let is_seen = frontier.past(id).is_ok_and(|past| past.history().seen() > 0);
+            sample.pages.push(SampledPage { changes, signals, importance, is_seen, host: place });
+        }
+        // Who matters to nobody is not missing where all were asked.
+        if stride == 1 {
+            sample.of = sample.pages.len();
         }
         sample
     }

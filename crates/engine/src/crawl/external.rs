@@ -354,13 +354,13 @@ impl Crawl {
         self.summary.taken += 1;
         match done {
             Done::Looked(looked) => self.take_look(now, lease.page, held, *looked)?,
-            Done::Ruled { host, rules, wait, response } => {
+            Done::Ruled { host, rules, text, wait, response } => {
                 let seen = match (&rules.verdict, wait) {
                     (Verdict::Rules(_), _) => None,
                     (Verdict::Wait, Some(wait)) => Some(Seen::SlowDown(Some(wait))),
                     (Verdict::Wait, None) => Some(Seen::NoRules),
                 };
-                self.ruled(now, &host, &Arc::new(rules))?;
+                self.ruled(now, &host, &Arc::new(rules), &text)?;
                 if let Some(seen) = seen {
                     self.judge_host(now, &host, &seen)?;
                 }

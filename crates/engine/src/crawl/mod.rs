@@ -441,7 +441,7 @@ impl Crawl {
                 // Whoever asked may be gone.
                 let _ = known.send(rules.filter(|rules| rules.hold(now, self.settings.robots_for)));
             }
-            Event::Ruled { host, rules } => self.ruled(now, &host, &rules)?,
+            Event::Ruled { host, rules, text } => self.ruled(now, &host, &rules, &text)?,
             Event::Delivered { reader, seq } => self.journal.delivered(now, reader, seq),
             Event::Asked(ask) => self.asked(now, *ask)?,
         }

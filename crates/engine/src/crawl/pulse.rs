@@ -1,5 +1,6 @@
 //! Once a second, how the crawl is doing: cheap at any number of pages.
 
+use refrain_core::frontier::AttentivePage;
 use refrain_core::time::{Span, Time};
 
 use super::Crawl;
@@ -48,9 +49,10 @@ impl Pulses {
             };
             let weight = f64::from(page.inner().importance());
             self.all += weight;
+            let fresh = log_fresh(page.inner(), since.elapsed(now).as_secs(), since.signals());
             // Who was never fetched has no copy that could be fresh.
-            if let Some(rate) = page.inner().change_rate().filter(|_| !is_new) {
-                self.fresh += weight * rate.log_survival(since.elapsed(now).as_secs()).exp();
+            if let Some(fresh) = fresh.filter(|_| !is_new) {
+                self.fresh += weight * fresh.exp();
             }
         }
         self.last()
@@ -60,6 +62,19 @@ impl Pulses {
     pub(super) fn last(&self) -> Option<f64> {
         (self.all > 0.0).then(|| self.fresh / self.all)
     }
+}
+
+/// The logarithm of the chance that the copy of a page is fresh, so many seconds and signals after it was fetched; `None` if nothing is known of its changes.
+pub(super) fn log_fresh(page: &AttentivePage, elapsed: f64, signals: u32) -> Option<f64> {
+    if has_signals(page) {
+        return page.log_fresh(elapsed, signals);
+    }
+    page.change_rate().map(|rate| rate.log_survival(elapsed))
+}
+
+/// Whether something announces changes of a page, and says something by that. (A new page is like those of which something does, until it is looked at.)
+pub(super) fn has_signals(page: &AttentivePage) -> bool {
+    page.is_heard() && page.log_fresh(0.0, 0).is_some()
 }
 
 impl Crawl {

@@ -9,7 +9,9 @@ mod work;
 use std::sync::Arc;
 
 use refrain_core::estimate::Posterior;
+use refrain_core::estimate::signals::quality::Quality;
 use refrain_core::frontier::{Budget, BudgetError, WaitsFor};
+use refrain_core::optimum::LearnedPage;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::FetchError;
 use refrain_fetch::client::{Request, Response};
@@ -189,16 +191,38 @@ pub struct Prospect {
 /// Pages by chance, as they are believed to be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Changes per second and importance.
-    pub pages: Vec<(f64, f64)>,
-    /// How sure the changes are: the shapes of their distributions.
-    pub shapes: Vec<f64>,
-    /// How many pages there are.
+    /// The pages.
+    pub pages: Vec<SampledPage>,
+    /// How many there are in all.
     pub of: usize,
-    /// For each of the pages, the place of its host among the hosts.
-    pub host_of: Vec<u32>,
-    /// The hosts.
+    /// Their hosts.
     pub hosts: Vec<HostShare>,
+}
+
+/// A page in a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledPage {
+    /// Changes per second.
+    pub changes: Posterior,
+    /// How good its signals are; `None` if there are none that say something.
+    pub signals: Option<Quality>,
+    /// How much it matters: more than nothing.
+    pub importance: f64,
+    /// Whether anything of this was seen on the page itself: it was looked at twice.
+    pub is_seen: bool,
+    /// The place of its host among the hosts.
+    pub host: u32,
+}
+
+impl SampledPage {
+    /// The page as it competes for a budget; `None` if its numbers are beyond all bounds.
+    pub fn candidate(&self) -> Option<LearnedPage> {
+        let page = LearnedPage::new(self.changes.mean(), self.changes.shape(), self.importance).ok()?;
+        match &self.signals {
+            Some(quality) => page.with_signals(quality).ok(),
+            None => Some(page),
+        }
+    }
 }
 
 /// A host in a sample.

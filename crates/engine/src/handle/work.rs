@@ -196,7 +196,7 @@ pub(crate) enum Done {
     /// A look at the page.
     Looked(Box<Looked>),
     /// The robots.txt of its host.
-    Ruled { host: String, rules: HostRules, wait: Option<Span>, response: Option<Span> },
+    Ruled { host: String, rules: HostRules, text: Bytes, wait: Option<Span>, response: Option<Span> },
     /// Nobody looked.
     GivenBack,
     /// It says nothing of use.
@@ -365,19 +365,20 @@ fn ruled(kit: &Kit, page: &PageUrl, asked: Time, response: Option<Span>, saw: Sa
     };
     let ruling =
         status.map_or(Ruling::of_failure(Span::ZERO), |status| Ruling::of_status(status, Span::ZERO));
+    let text = if ruling == Ruling::Parse {
+        body.slice(..body.len().min(refrain_fetch::robots::LARGEST))
+    } else {
+        Bytes::new()
+    };
     let verdict = match ruling {
         Ruling::Wait => Verdict::Wait,
-        Ruling::Parse => Verdict::Rules(Robots::parse(
-            &body[..body.len().min(refrain_fetch::robots::LARGEST)],
-            &kit.settings.agent,
-        )),
         // Redirects that the fetcher did not follow count as having none.
-        _ => Verdict::Rules(Robots::default()),
+        _ => Verdict::Rules(Robots::parse(&text, &kit.settings.agent)),
     };
     let wait =
         status.and_then(|status| answer(status, headers, Bytes::new(), None, Span::ZERO).retry_after(asked));
     let rules = HostRules { asked, status, verdict };
-    Done::Ruled { host: host_name(page), rules, wait, response }
+    Done::Ruled { host: host_name(page), rules, text, wait, response }
 }
 
 /// As if our own client had got it.

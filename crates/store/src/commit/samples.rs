@@ -29,7 +29,7 @@ fn put(connection: &Connection, sample: &Sample) -> rusqlite::Result<()> {
         millis::took(sample.span),
         sample.freshness,
         sample.fresh,
-        sample.watched,
+        sample.foretold,
         sample.rate,
         sample.price,
         sample.requests.cast_signed(),

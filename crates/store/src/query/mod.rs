@@ -12,7 +12,7 @@ mod text;
 mod versions;
 mod work;
 
-pub use announced::HubRow;
+pub use announced::{HubRow, WhichVoices};
 pub use feed::Change;
 pub use heads::PageHead;
 pub(crate) use heads::heads;

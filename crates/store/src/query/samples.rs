@@ -9,6 +9,7 @@ use crate::facts::Sample;
 use crate::millis;
 use crate::reader::Reader;
 
+/// What was expected of copies is in the column `watched`.
 pub(crate) const COLUMNS: &str =
     "time, span, freshness, fresh, watched, rate, price, requests, looks, changed, unchanged, failed";
 
@@ -27,7 +28,7 @@ pub(crate) fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
         span: text::span(row, 1)?.unwrap_or_default(),
         freshness: row.get(2)?,
         fresh: row.get(3)?,
-        watched: row.get(4)?,
+        foretold: row.get(4)?,
         rate: row.get(5)?,
         price: row.get(6)?,
         requests: count(7)?,

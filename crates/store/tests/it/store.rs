@@ -392,7 +392,7 @@ fn samples_are_kept_and_thinned() {
         span: Span::from_whole_secs(60),
         freshness: Some(if number % 2 == 0 { 0.4 } else { 0.6 }),
         fresh: 3.0,
-        watched: 4.0,
+        foretold: 4.0,
         rate: 2.0,
         price: number as f64,
         requests: 10,
@@ -413,7 +413,8 @@ fn samples_are_kept_and_thinned() {
     assert_eq!(kept.len(), 3);
     assert_eq!((kept[0].span, kept[0].requests, kept[0].changed), (Span::from_whole_secs(3600), 600, 240));
     assert!((kept[0].freshness.unwrap() - 0.5).abs() < 1e-9 && (kept[0].price - 29.5).abs() < 1e-9);
-    assert_eq!((kept[1].time, kept[1].measured()), (at(7200), Some(0.75)));
+    assert_eq!(kept[1].time, at(7200));
+    assert!((kept[1].found().unwrap() - 0.5 * 0.75).abs() < 1e-9);
     assert_eq!(kept[2], late);
     assert_sound(directory.path());
 }

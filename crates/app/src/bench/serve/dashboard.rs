@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::client::Client;
-use super::{Server, broken, median_and_worst};
+use super::{Server, announced, broken, median_and_worst};
 use crate::chart::grouped;
 use crate::failure::Failure;
 use crate::stopwatch::{Stopwatch, spoken};
@@ -40,27 +40,46 @@ pub(super) fn measure(server: &Server) -> Result<Vec<Line>, Failure> {
         ("pages, never fetched, far down", "/pages?only=never&skip=400000"),
         ("one page", "/pages/1"),
         ("hosts", "/hosts"),
-        ("signals", "/signals"),
-        ("hubs", "/hubs"),
+        ("hosts, by part of the name", "/hosts?q=h9999"),
         ("plan", "/plan"),
     ] {
-        let mut times = Vec::new();
-        let mut largest = 0;
-        for _ in 0..TIMES {
-            let (first, size) = timed(&mut client, path).map_err(broken)?;
-            times.push(first);
-            largest = largest.max(size);
-        }
-        let (median, worst) = median_and_worst(times);
-        let figure = format!(
-            "{} at the median, {} at the worst, {} bytes",
-            spoken(median),
-            spoken(worst),
-            grouped(largest)
-        );
-        lines.push((format!("dashboard, {name}"), figure, "50 ms, 100 KB"));
+        lines.push(repeated(&mut client, name, path)?);
     }
     Ok(lines)
+}
+
+/// The pages that show what sites announce, where that is much.
+pub(super) fn measure_announced(server: &Server) -> Result<Vec<Line>, Failure> {
+    let mut client = server.client()?;
+    [
+        ("signals", "/signals"),
+        ("signals, of a kind, far down", "/signals?kind=feed&skip=9000"),
+        ("signals, by part of the host", "/signals?host=h99"),
+        ("hubs", "/hubs"),
+        ("hubs, far down", "/hubs?skip=4900"),
+        ("one host", &announced::host_path()),
+    ]
+    .into_iter()
+    .map(|(name, path)| repeated(&mut client, name, path))
+    .collect()
+}
+
+fn repeated(client: &mut Client, name: &str, path: &str) -> Result<Line, Failure> {
+    let mut times = Vec::new();
+    let mut largest = 0;
+    for _ in 0..TIMES {
+        let (first, size) = timed(client, path).map_err(broken)?;
+        times.push(first);
+        largest = largest.max(size);
+    }
+    let (median, worst) = median_and_worst(times);
+    let figure = format!(
+        "{} at the median, {} at the worst, {} bytes",
+        spoken(median),
+        spoken(worst),
+        grouped(largest)
+    );
+    Ok((format!("dashboard, {name}"), figure, "50 ms, 100 KB"))
 }
 
 /// How long it takes to the first byte of an answer, and how long that is.

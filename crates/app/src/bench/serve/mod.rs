@@ -1,5 +1,6 @@
 //! `refrain bench serve`: what the doors of a crawl that runs can bear, through HTTP, with the server in a process of its own.
 
+mod announced;
 mod client;
 mod dashboard;
 
@@ -86,6 +87,16 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
         "100 ms",
     )?;
     drop(server);
+    if !args.fetches {
+        let data = folder.0.join("announced");
+        announced::fill(&data)?;
+        let server = Server::start(&data, &[])?;
+        let what = format!("{} voices on {} hosts", grouped(announced::VOICES), grouped(announced::HOSTS));
+        say(&format!("{what}, {} hubs", grouped(announced::HUBS)), String::new(), "wanted")?;
+        for (what, figure, wanted) in dashboard::measure_announced(&server)? {
+            say(&what, figure, wanted)?;
+        }
+    }
     let server = Server::start(&folder.0.join("fewer"), &[])?;
     let pages = if args.quick { 20_000 } else { 100_000 };
     say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;

@@ -26,8 +26,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, extra: &[Extra]) {
     let hosts = pulse.hosts.len().clamp(1, 5) as u16 + 1;
     let under_way = pulse.under_way.len().clamp(1, 6) as u16 + 1;
     let extra_rows = if extra.is_empty() { 0 } else { extra.len() as u16 + 1 };
+    let both = state.board.is_some() && state.warning.is_some();
     let rows = [
-        Constraint::Length(2),
+        Constraint::Length(2 + u16::from(both)),
         Constraint::Length(if pulse.summary.hubs > 0 { 5 } else { 4 }),
         Constraint::Length(extra_rows),
         Constraint::Length(under_way),
@@ -53,9 +54,11 @@ fn draw_title(frame: &mut Frame<'_>, area: Rect, state: &State, pulse: &Pulse) {
     frame.render_widget(Line::from(vec!["Refrain".bold().fg(ACCENT), what.into()]), left);
     let age = units::clock(state.age());
     frame.render_widget(Line::from(vec![age.into(), "  q stops".dim()]).right_aligned(), right);
-    if let Some(warning) = &state.warning {
-        let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1).min(1), ..area };
-        frame.render_widget(warning.as_str().fg(Color::Yellow), below);
+    let board = state.board.as_ref().map(|board| Line::from(vec![named("watch it"), board.as_str().into()]));
+    let warning = state.warning.as_ref().map(|warning| Line::from(warning.as_str().fg(Color::Yellow)));
+    for (line, row) in [board, warning].into_iter().flatten().zip(1..) {
+        let below = Rect { y: area.y + row, height: area.height.saturating_sub(row).min(1), ..area };
+        frame.render_widget(line, below);
     }
 }
 

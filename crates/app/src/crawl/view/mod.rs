@@ -39,11 +39,12 @@ pub(crate) fn watch(
     mut feed: Option<Feed>,
     stop: &watch::Sender<bool>,
     mut extras: Option<Extras>,
+    board: Option<String>,
 ) -> Result<(), Failure> {
     let mut terminal = ratatui::try_init()
         .map_err(|why| Failure::system("the terminal cannot be used (--plain does without)", why))?;
     let mut fed = feed.as_mut().map_or(Ok(()), Feed::catch_up);
-    let shown = show(&mut terminal, stop, &mut extras, |state| {
+    let shown = show(&mut terminal, State::watched_at(board), stop, &mut extras, |state| {
         loop {
             match told.try_recv() {
                 Ok(Told::Changes(_)) => {
@@ -72,11 +73,11 @@ pub(crate) fn watch(
 /// `hear` says whether there is more to come.
 fn show(
     terminal: &mut DefaultTerminal,
+    mut state: State,
     stop: &watch::Sender<bool>,
     extras: &mut Option<Extras>,
     mut hear: impl FnMut(&mut State) -> bool,
 ) -> std::io::Result<()> {
-    let mut state = State::default();
     while hear(&mut state) {
         let extra = extras.as_mut().map(|extras| extras()).unwrap_or_default();
         terminal.draw(|frame| draw::draw(frame, &state, &extra))?;
@@ -188,9 +189,29 @@ mod tests {
     }
 
     #[test]
+    fn a_screen_with_a_dashboard_beside() {
+        let mut state = state();
+        state.board = Some("http://127.0.0.1:7070/".to_owned());
+        assert!(
+            screen(60, 24, &state, &[])
+                .lines()
+                .nth(1)
+                .unwrap()
+                .contains("watch it   http://127.0.0.1:7070/ ")
+        );
+        state.hear(Told::Warning("the disk is full".to_owned()));
+        let shown = screen(60, 24, &state, &[]);
+        assert!(
+            shown.lines().nth(1).unwrap().contains("7070")
+                && shown.lines().nth(2).unwrap().contains("the disk")
+        );
+    }
+
+    #[test]
     fn no_screen_is_too_small() {
         for (width, height) in [(1, 1), (10, 3), (40, 10), (300, 100)] {
             screen(width, height, &state(), &[]);
+            screen(width, height, &State::watched_at(Some("http://[::1]:7070/".to_owned())), &[]);
             screen(width, height, &State::default(), &[]);
         }
     }

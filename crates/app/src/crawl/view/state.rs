@@ -27,9 +27,16 @@ pub(crate) struct State {
     now: Option<Time>,
     /// The last thing that was not as it should be.
     pub(super) warning: Option<String>,
+    /// Where it can be watched in a browser, if it can.
+    pub(super) board: Option<String>,
 }
 
 impl State {
+    /// Before anything is known; where it can be watched in a browser, if it can.
+    pub(crate) fn watched_at(board: Option<String>) -> Self {
+        Self { board, ..Self::default() }
+    }
+
     pub(crate) fn hear(&mut self, told: Told) {
         match told {
             Told::Looked { time, outcome, .. } => {

@@ -60,7 +60,7 @@ impl From<CrawlTally> for Crawl {
 /// Crawls that speak URLFrontier, by their names
 #[utoipa::path(get, path = "/v1/crawls", tag = "crawls", responses((status = 200, body = Crawls)))]
 pub(crate) async fn list(State(app): State<App>, _: NoQuery) -> Answer<Json<Crawls>> {
-    let tallies = app.readers.scan(|reader| reader.crawl_tallies()).await?;
+    let tallies = app.readers.scan(refrain_store::Reader::crawl_tallies).await?;
     Ok(Json(Crawls { crawls: tallies.into_iter().map(Crawl::from).collect() }))
 }
 
@@ -142,7 +142,7 @@ pub(crate) async fn urls(
 ) -> Answer<Json<Urls>> {
     let limit = limit(asked.limit, 100, 1000)?;
     let after = u32::try_from(Cursor::number(asked.cursor.as_deref())?).unwrap_or(u32::MAX);
-    let known = app.readers.look(|reader| reader.crawls())?;
+    let known = app.readers.look(refrain_store::Reader::crawls)?;
     if !known.iter().any(|known| known.name == crawl) {
         let shown: String = crawl.chars().take(200).collect();
         return Err(Problem::missing(

@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use refrain_core::optimum::{Page, allocate, rates_for_freshness};
+use refrain_core::optimum::{LearnedPage, allocate, rates_for_freshness};
+use refrain_engine::SampledPage;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -68,8 +69,7 @@ pub(crate) async fn forecast(State(app): State<App>, Asked(asked): Asked<For>) -
         None => app.handle.budget().await?.budget.rate(),
     };
     let sample = app.handle.sample(SAMPLE).await?;
-    let pages: Vec<Page> =
-        sample.pages.iter().filter_map(|(rate, importance)| Page::new(*rate, *importance).ok()).collect();
+    let pages: Vec<LearnedPage> = sample.pages.iter().filter_map(SampledPage::candidate).collect();
     if pages.is_empty() {
         return Err(Problem::new(
             http::StatusCode::CONFLICT,
@@ -81,7 +81,7 @@ pub(crate) async fn forecast(State(app): State<App>, Asked(asked): Asked<For>) -
     tokio::task::spawn_blocking(move || compute(&pages, of, rate, asked.freshness)).await?.map(Json)
 }
 
-fn compute(pages: &[Page], of: usize, rate: f64, wanted: Option<f64>) -> Answer<Forecast> {
+fn compute(pages: &[LearnedPage], of: usize, rate: f64, wanted: Option<f64>) -> Answer<Forecast> {
     // The sample gets its share of the budget.
     let share = pages.len() as f64 / of as f64;
     let buys = |rate: f64| match allocate(pages, rate * share) {
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_sample_stands_for_all() {
-        let pages: Vec<Page> = (1..=100).map(|n| Page::new(f64::from(n) * 1e-5, 1.0).unwrap()).collect();
+        let page = |n| LearnedPage::new(f64::from(n) * 1e-5, 3.0, 1.0).unwrap();
+        let pages: Vec<LearnedPage> = (1..=100).map(page).collect();
         let all = compute(&pages, 100, 0.05, Some(0.5)).unwrap();
         let part = compute(&pages, 1000, 0.5, Some(0.5)).unwrap();
         assert!((all.budget.freshness - part.budget.freshness).abs() < 1e-9);

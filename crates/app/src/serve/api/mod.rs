@@ -106,14 +106,6 @@ pub(crate) fn router(app: &App, guard: &Arc<Guard>) -> Router {
     all.merge(describe::door(&description)).with_state(Arc::clone(app))
 }
 
-/// What the dashboard leads to, where there is no API: copies, as they came.
-pub(crate) fn copies(app: &App, guard: &Arc<Guard>) -> Router {
-    let (router, _) = OpenApiRouter::new().routes(routes!(pages::copy::version)).split_for_parts();
-    router
-        .route_layer(from_fn_with_state((Arc::clone(guard), Scope::Read), guard::admit))
-        .with_state(Arc::clone(app))
-}
-
 /// Doors for everybody.
 fn open() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(describe::beginning())

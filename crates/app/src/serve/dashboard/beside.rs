@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use axum::Router;
 use refrain_core::time::Span;
 use refrain_engine::{Clock, Handle, Pulse, Told};
 use refrain_store::Seq;
@@ -46,8 +45,7 @@ pub(crate) struct Shown<'a> {
 
 /// A dashboard that can be looked at.
 pub(crate) struct Beside {
-    /// Where it is.
-    pub(crate) address: SocketAddr,
+    address: SocketAddr,
     close: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -105,11 +103,10 @@ pub(crate) fn open(
     let (guard, data, decisions) = (Arc::new(guard), shown.data.to_owned(), shown.decisions);
     let serve = move || {
         runtime.block_on(async move {
-            let board = Board::new(app, Arc::clone(&guard), &data, decisions);
-            // The API is served by `refrain serve`; here is what pages of the dashboard lead to.
-            let doors: Router = router(&board).merge(api::copies(&board.app, &guard));
+            let board = Board::new(app, Arc::clone(&guard), &data, decisions, false);
             let limits = Limits { connections: CONNECTIONS, per_address: CONNECTIONS };
-            server::serve(listener, None, behind(doors, &guard), Protocol::Http1, limits, closing).await;
+            server::serve(listener, None, behind(router(&board), &guard), Protocol::Http1, limits, closing)
+                .await;
         });
         runtime.shutdown_background();
     };
@@ -118,6 +115,13 @@ pub(crate) fn open(
         .spawn(serve)
         .map_err(|why| Failure::system("cannot start a thread", why))?;
     Ok((Beside { address, close, thread: Some(thread) }, hears))
+}
+
+impl Beside {
+    /// Where it is, for browsers.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
 }
 
 impl Drop for Beside {

@@ -1,29 +1,30 @@
 //! Copies of pages, and what changed between two. Strangers wrote them: they are shown as text, or in a frame in which nothing runs and from which nothing
 //! goes out.
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::{IntoResponse, Response};
 use http::HeaderValue;
 use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use refrain_fetch::charset;
 use refrain_fetch::client::ContentType;
+use refrain_store::warc::Record;
 use refrain_store::{PageId, PageRecord, Reader, Version, VersionId};
 use serde::Deserialize;
 
-use super::door::Visitor;
-use super::frame::{self, Place};
-use super::{Shared, words};
-use crate::chart::grouped;
+use super::desk::Desk;
+use super::frame::Place;
+use super::words;
+use crate::chart::counted;
 use crate::cli::Which;
 use crate::crawl::wanted::rules_for;
 use crate::data::diff::compare::{Between, Compared, NotCompared, compare, text_of};
 use crate::data::diff::header;
+use crate::data::diff::hunks::Hunk;
 use crate::data::harmless::harmless;
 use crate::serve::api::App;
 use crate::serve::api::input::{Number, VersionNumber};
@@ -31,7 +32,7 @@ use crate::serve::api::pages::diff::said;
 use crate::serve::api::pages::known;
 use crate::serve::problem::{Answer, Problem};
 
-/// So much text is shown, in bytes.
+/// So much of strangers' text is shown, in bytes of the page.
 const LONGEST: usize = 60_000;
 /// In the frame nothing runs, nothing is loaded, nothing is sent.
 const FRAME: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
@@ -65,22 +66,18 @@ pub(super) struct Look {
 
 /// A copy, as text or as a page
 pub(super) async fn page(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
+    desk: Desk,
     Number(id): Number,
     VersionNumber(number): VersionNumber,
     Query(look): Query<Look>,
 ) -> Answer<Response> {
-    let own = board.app.clone();
-    let (page, version, lines) = board
-        .app
-        .readers
-        .scan(move |reader| {
-            let (page, version) = version_of(reader, id, number)?;
-            let lines = text_of(reader, &version, &rules(&own, &page)?)?;
-            Ok::<_, Problem>((page, version, lines))
-        })
-        .await?;
+    let own = desk.app.clone();
+    let read = move |reader: &Reader| {
+        let (page, version) = version_of(reader, id, number)?;
+        let lines = text_of(reader, &version, &rules(&own, &page)?)?;
+        Ok::<_, Problem>((page, version, lines))
+    };
+    let (page, version, lines) = desk.read(read).await?;
     let path = format!("/pages/{id}/copy/{number}");
     let is_page = look.r#as == "page";
     let main = html! {
@@ -89,69 +86,86 @@ pub(super) async fn page(
         div.head { nav aria-label="How it is shown" { ul.tabs {
             li { a href=(path) aria-current=[(!is_page).then_some("true")] { "Text" } }
             li { a href={ (path) "?as=page" } aria-current=[is_page.then_some("true")] { "Page, without scripts and pictures" } }
-            li { a href={ "/v1/pages/" (id) "/versions/" (number) } download { "Download" } }
+            li { a href={ (path) "/download" } download { "Download" } }
         } } }
         @if is_page { iframe.copy sandbox="" src={ (path) "/body" } title={ "Version " (number) ", as a page" } referrerpolicy="no-referrer" {} }
         @else { (text(lines.as_deref())) }
     };
-    Ok(frame::page(&board, visitor, Place::Pages, "Copy", &main))
+    Ok(desk.show(Place::Pages, "Copy", &main))
 }
 
 fn text(lines: Option<&[String]>) -> Markup {
     let Some(lines) = lines else {
         return html! { p.empty { "It is no text. It can be downloaded." } };
     };
-    let (mut bytes, mut shown) = (0, 0);
-    while shown < lines.len() && bytes < LONGEST {
-        bytes += lines[shown].len() + 1;
-        shown += 1;
-    }
+    let (shown, left) = words::excerpt(lines.iter().map(String::as_str), LONGEST);
     html! {
-        pre tabindex="0" { @for line in &lines[..shown] { (harmless(&line.chars().take(LONGEST).collect::<String>())) "\n" } }
-        @if shown < lines.len() { p.soft { "There are " (grouped(lines.len() - shown)) " more lines; the download has them." } }
+        pre tabindex="0" { (shown) }
+        @if left > 0 { p.soft { "There is more: " (counted(left, "line")) ". The download has it." } }
     }
 }
 
-/// The copy itself, for the frame
-pub(super) async fn body(
-    State(board): State<Shared>,
-    Number(id): Number,
-    VersionNumber(number): VersionNumber,
-) -> Answer<Response> {
-    let record = board
-        .app
-        .readers
-        .scan(move |reader| {
-            let (_, version) = version_of(reader, id, number)?;
-            reader.answer(version.id)?.ok_or_else(|| {
-                Problem::missing("no-such-version", format!("version {number} has just been dropped"))
-            })
+/// A copy as it came.
+async fn answer_of(desk: &Desk, id: i64, number: i64) -> Answer<Record> {
+    let read = move |reader: &Reader| {
+        let (_, version) = version_of(reader, id, number)?;
+        reader.answer(version.id)?.ok_or_else(|| {
+            Problem::missing("no-such-version", format!("version {number} has just been dropped"))
         })
-        .await?;
-    let kind = header(&record.head, "content-type").and_then(|line| ContentType::parse(&line));
-    let essence = kind.as_ref().map_or("", |kind| kind.essence.as_str());
-    let is_html = matches!(essence, "text/html" | "application/xhtml+xml");
-    let is_text = is_html || essence.starts_with("text/");
-    let mut response = if is_text {
-        let text = charset::decoded(&record.body, kind.as_ref().and_then(|kind| kind.charset.as_deref()));
-        Body::from(if is_html { without_hints(&text) } else { text.into_owned() }).into_response()
-    } else {
-        Body::from("It is no page; it can be downloaded.").into_response()
     };
+    desk.read(read).await
+}
+
+/// What all copies are sent with: nothing of them runs, and nobody keeps them.
+fn guarded(body: impl IntoResponse, kind: &'static str, disposition: &str) -> Response {
+    let mut response = body.into_response();
     let headers = response.headers_mut();
-    let shown = if is_html { "text/html; charset=utf-8" } else { "text/plain; charset=utf-8" };
     for (name, value) in [
-        (CONTENT_TYPE, shown),
+        (CONTENT_TYPE, kind),
         (CONTENT_SECURITY_POLICY, FRAME),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
         (CACHE_CONTROL, "private, no-store"),
-        (CONTENT_DISPOSITION, "inline"),
         (DNS_PREFETCH, "off"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    Ok(response)
+    if let Ok(disposition) = HeaderValue::from_str(disposition) {
+        headers.insert(CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// The copy itself, as bytes: the API is for programs, and lets nobody in who has only signed in here
+pub(super) async fn download(
+    desk: Desk,
+    Number(id): Number,
+    VersionNumber(number): VersionNumber,
+) -> Answer<Response> {
+    let record = answer_of(&desk, id, number).await?;
+    let name = format!("attachment; filename=\"page-{id}-version-{number}\"");
+    Ok(guarded(Body::from(record.body), "application/octet-stream", &name))
+}
+
+/// The copy itself, for the frame
+pub(super) async fn body(
+    desk: Desk,
+    Number(id): Number,
+    VersionNumber(number): VersionNumber,
+) -> Answer<Response> {
+    let record = answer_of(&desk, id, number).await?;
+    let kind = header(&record.head, "content-type").and_then(|line| ContentType::parse(&line));
+    let essence = kind.as_ref().map_or("", |kind| kind.essence.as_str());
+    let is_html = matches!(essence, "text/html" | "application/xhtml+xml");
+    let is_text = is_html || essence.starts_with("text/");
+    let shown = if is_text {
+        let text = charset::decoded(&record.body, kind.as_ref().and_then(|kind| kind.charset.as_deref()));
+        if is_html { without_hints(&text) } else { text.into_owned() }
+    } else {
+        "It is no page; it can be downloaded.".to_owned()
+    };
+    let kind = if is_html { "text/html; charset=utf-8" } else { "text/plain; charset=utf-8" };
+    Ok(guarded(shown, kind, "inline"))
 }
 
 /// HTML in which no `<link>` is one any more: browsers connect to where they point, whatever the policy says.
@@ -187,39 +201,30 @@ struct Difference {
 }
 
 /// What changed between two versions
-pub(super) async fn changes(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Number(id): Number,
-    Query(ends): Query<Ends>,
-) -> Answer<Response> {
-    let (own, raw) = (board.app.clone(), ends.raw.is_some());
-    let Difference { page, ends, shown } = board
-        .app
-        .readers
-        .scan(move |reader| {
-            let page = known(reader, id)?;
-            let versions = reader.versions_of(page.id)?;
-            let between =
-                Between { from: ends.from.map(Which::Version), to: ends.to.map(Which::Version), raw };
-            match compare(reader, &page, &versions, between, &rules(&own, &page)?) {
-                Ok(Compared::Not(why)) => {
-                    Ok(Difference { page, ends: None, shown: html! { p.empty { (why) "." } } })
-                }
-                Ok(Compared::Both { from, to, hunks, note }) => {
-                    let shown = match note {
-                        Some(note) => html! { p.empty { (said(note)) "." } },
-                        None => differences(&hunks),
-                    };
-                    Ok(Difference { page, ends: Some((from.clone(), to.clone())), shown })
-                }
-                Err(NotCompared::Missing(missing)) => {
-                    Err(Problem::missing("no-such-version", missing.to_string()))
-                }
-                Err(NotCompared::Store(why)) => Err(why.into()),
+pub(super) async fn changes(desk: Desk, Number(id): Number, Query(ends): Query<Ends>) -> Answer<Response> {
+    let (own, raw) = (desk.app.clone(), ends.raw.is_some());
+    let read = move |reader: &Reader| {
+        let page = known(reader, id)?;
+        let versions = reader.versions_of(page.id)?;
+        let between = Between { from: ends.from.map(Which::Version), to: ends.to.map(Which::Version), raw };
+        match compare(reader, &page, &versions, between, &rules(&own, &page)?) {
+            Ok(Compared::Not(why)) => {
+                Ok(Difference { page, ends: None, shown: html! { p.empty { (why) "." } } })
             }
-        })
-        .await?;
+            Ok(Compared::Both { from, to, hunks, note }) => {
+                let shown = match note {
+                    Some(note) => html! { p.empty { (said(note)) "." } },
+                    None => differences(&hunks),
+                };
+                Ok(Difference { page, ends: Some((from.clone(), to.clone())), shown })
+            }
+            Err(NotCompared::Missing(missing)) => {
+                Err(Problem::missing("no-such-version", missing.to_string()))
+            }
+            Err(NotCompared::Store(why)) => Err(why.into()),
+        }
+    };
+    let Difference { page, ends, shown } = desk.read(read).await?;
     let main = html! {
         h1 { "What changed in " (harmless(&page.url)) }
         p.lead {
@@ -238,26 +243,34 @@ pub(super) async fn changes(
         }
         (shown)
     };
-    Ok(frame::page(&board, visitor, Place::Pages, "What changed", &main))
+    Ok(desk.show(Place::Pages, "What changed", &main))
 }
 
-fn differences(hunks: &[crate::data::diff::hunks::Hunk]) -> Markup {
-    let mut bytes = 0;
-    let mut cut = false;
-    html! {
-        @for hunk in hunks {
-            @if bytes < LONGEST {
-                @let (old, new) = hunk.place();
-                div.diff role="group" aria-label={ "Difference at line " (new) } {
-                    div.place { "line " (old) " → " (new) }
-                    @for (mark, parts) in hunk.lines() {
-                        @let length: usize = parts.iter().map(|(_, part)| part.len()).sum();
-                        @if { bytes += length + 60; bytes < LONGEST } { (row(mark, parts)) } @else if { let first = !cut; cut = true; first } { p.soft { "There is more." } }
-                    }
-                }
+fn differences(hunks: &[Hunk]) -> Markup {
+    let (mut shown, mut is_all) = (String::new(), true);
+    for hunk in hunks {
+        let mut rows = String::new();
+        for (mark, parts) in hunk.lines() {
+            let row = row(mark, parts).into_string();
+            if shown.len() + rows.len() + row.len() > LONGEST {
+                is_all = false;
+                break;
             }
+            rows.push_str(&row);
+        }
+        let (old, new) = hunk.place();
+        let whole = html! {
+            div.diff role="group" aria-label={ "Difference at line " (new) } {
+                div.place { "line " (old) " → " (new) }
+                (PreEscaped(rows))
+            }
+        };
+        shown.push_str(&whole.into_string());
+        if !is_all {
+            break;
         }
     }
+    html! { (PreEscaped(shown)) @if !is_all { p.soft { "There is more; " code { "refrain diff" } " shows all of it." } } }
 }
 
 fn row(mark: char, parts: &[(bool, String)]) -> Markup {

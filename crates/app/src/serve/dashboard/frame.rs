@@ -5,14 +5,15 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY,
+    RETRY_AFTER, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::door::Visitor;
 use super::{Board, assets, live};
+use crate::chart::counted;
 
 /// Nothing from anywhere else, nothing inline, nobody's frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -66,7 +67,7 @@ pub(super) fn page(board: &Board, visitor: Visitor, place: Place, title: &str, m
         footer.foot {
             span { "Refrain " (env!("CARGO_PKG_VERSION")) }
             span { "Times are UTC" }
-            a href="/openapi.json" { "API" }
+            @if board.has_api { a href="/openapi.json" { "API" } }
             @if !visitor.may_write { span { "You may look, not change" } }
             @if visitor.signed_in {
                 form method="post" action="/sign-out" { button.quiet { "Sign out" } }
@@ -127,12 +128,13 @@ fn protect(headers: &mut HeaderMap) {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }
 
-/// What is wrong, as a page.
-fn wrong(status: StatusCode, detail: &str) -> Response {
+/// What is wrong, as a page that says what to do.
+fn wrong(status: StatusCode, detail: &str, wait: Option<u64>) -> Response {
     let title = match status {
         StatusCode::NOT_FOUND => "Not here",
         StatusCode::FORBIDDEN => "Not allowed",
         StatusCode::UNAUTHORIZED => "Who is it?",
+        StatusCode::TOO_MANY_REQUESTS => "Too fast",
         status if status.is_client_error() => "Not understood",
         StatusCode::SERVICE_UNAVAILABLE => "Not now",
         _ => "Something went wrong",
@@ -141,8 +143,12 @@ fn wrong(status: StatusCode, detail: &str) -> Response {
         h1 { (title) }
         p.answer { (capital(detail)) "." }
         p {
-            @if status == StatusCode::UNAUTHORIZED { a href="/sign-in" { "Sign in" } }
-            @else { a href="/" { "To the overview" } ", or back to the page before." }
+            @match (status, wait) {
+                (StatusCode::UNAUTHORIZED, _) => { a href="/sign-in" { "Sign in" } "." },
+                (_, Some(wait)) => { "Wait " (counted(wait as usize, "second")) ", and load the page again." },
+                (StatusCode::INTERNAL_SERVER_ERROR, _) => { "Load the page again. If that does not help, look for the word ERROR in the log, and tell us of it; the crawl goes on meanwhile. " a href="/" { "To the overview" } "." },
+                _ => { a href="/" { "To the overview" } ", or back to the page before." },
+            }
         }
     };
     bare(status, title, &main)
@@ -153,12 +159,18 @@ fn capital(sentence: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A path that leads nowhere, for people; programs get what they understand.
+/// Whether somebody wants a page to read, where there are pages; programs get what they understand.
+fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
+    let accepts = headers.get(ACCEPT).and_then(|line| line.to_str().ok()).unwrap_or_default();
+    let is_for_programs = ["/v1/", "/push/"].iter().any(|door| path.starts_with(door))
+        || ["/metrics", "/health", "/ready", "/openapi.json"].contains(&path);
+    accepts.contains("text/html") && !is_for_programs
+}
+
+/// A path that leads nowhere, for people.
 pub(crate) fn missing(path: &str, headers: &HeaderMap) -> Option<Response> {
-    let accepts = headers.get(http::header::ACCEPT).and_then(|line| line.to_str().ok()).unwrap_or_default();
-    let is_for_programs = path.starts_with("/v1/") || path.starts_with("/push/");
-    (accepts.contains("text/html") && !is_for_programs)
-        .then(|| wrong(StatusCode::NOT_FOUND, "there is no such page in this dashboard"))
+    is_for_people(path, headers)
+        .then(|| wrong(StatusCode::NOT_FOUND, "there is no such page in this dashboard", None))
 }
 
 /// The same page again, from here: then a browser shows our cookie.
@@ -178,9 +190,20 @@ pub(super) fn again(uri: &Uri) -> Response {
 
 /// After every page: what is wrong is said as a page, too.
 pub(super) async fn dress(request: Request, next: Next) -> Response {
+    dressed(next.run(request).await).await
+}
+
+/// After everything else that may answer for a page: who asks too often, or meets a panic, is told so as a page.
+pub(crate) async fn for_people(request: Request, next: Next) -> Response {
+    let is_for_people = is_for_people(request.uri().path(), request.headers());
+    let response = next.run(request).await;
+    if is_for_people { dressed(response).await } else { response }
+}
+
+/// A problem as a page; anything else as it is.
+async fn dressed(response: Response) -> Response {
     /// Sentences are shorter than this.
     const LONGEST: usize = 64 << 10;
-    let response = next.run(request).await;
     let is_problem =
         response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/problem+json");
     if !is_problem {
@@ -189,11 +212,12 @@ pub(super) async fn dress(request: Request, next: Next) -> Response {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, LONGEST).await.unwrap_or_default();
     let details: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let mut dressed = wrong(parts.status, details["detail"].as_str().unwrap_or("something went wrong"));
+    let wait = parts.headers.get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
+    let mut dressed = wrong(parts.status, details["detail"].as_str().unwrap_or("something went wrong"), wait);
     for (name, value) in &parts.headers {
         dressed.headers_mut().entry(name).or_insert(value.clone());
     }
-    dressed.headers_mut().remove(http::header::CONTENT_LENGTH);
+    dressed.headers_mut().remove(CONTENT_LENGTH);
     dressed
 }
 
@@ -229,4 +253,70 @@ pub(super) fn flash(done: Option<&str>) -> Markup {
         _ => return PreEscaped(String::new()),
     };
     html! { p.flash role="status" { (sentence) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::routing::get;
+    use http_body_util::BodyExt as _;
+    use tower::ServiceExt as _;
+
+    use refrain_core::time::Span;
+    use refrain_engine::Clock;
+
+    use crate::serve::allowance::Allowance;
+    use crate::serve::guard::Guard;
+    use crate::serve::server::Peer;
+    use crate::serve::tokens::Book;
+
+    use super::*;
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+    /// What somebody at an address is told at a path: status, content type, text.
+    async fn told(doors: &Router, from: &str, path: &str, accept: &str) -> (u16, String, String) {
+        let request = Request::builder().uri(path).header("host", "localhost").header(ACCEPT, accept);
+        let mut request = request.body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Peer(from.parse().unwrap()));
+        let (parts, body) = doors.clone().oneshot(request).await.unwrap().into_parts();
+        let text = body.collect().await.unwrap().to_bytes();
+        let kind = parts.headers[CONTENT_TYPE].to_str().unwrap().to_owned();
+        (parts.status.as_u16(), kind, String::from_utf8_lossy(&text).into_owned())
+    }
+
+    #[tokio::test]
+    async fn people_are_told_what_to_do_and_programs_what_it_is() {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::start());
+        let book = Book::open(folder.path(), clock.now()).unwrap();
+        // One request in a long time.
+        let allowance = Allowance::new(Span::from_whole_secs(1000));
+        let listen = "127.0.0.1:7070".parse().unwrap();
+        let guard = Arc::new(Guard::new(clock, book, allowance, listen, None, Arc::new(|_| {})));
+        let panics = || async { if folder_is_gone() { "never" } else { panic!("as it should") } };
+        let doors = Router::new().route("/boom", get(panics)).route("/v1/boom", get(panics));
+        let doors = crate::serve::behind(doors, &guard);
+        let (status, kind, page) = told(&doors, "192.0.2.1:1", "/boom", BROWSER).await;
+        assert_eq!((status, kind.as_str()), (500, "text/html; charset=utf-8"));
+        assert!(page.contains("<h1>Something went wrong</h1>") && page.contains("the log"), "{page}");
+        for (from, path, accept) in [("192.0.2.2:1", "/boom", "*/*"), ("192.0.2.3:1", "/v1/boom", BROWSER)] {
+            let (status, kind, _) = told(&doors, from, path, accept).await;
+            assert_eq!((status, kind.as_str()), (500, "application/problem+json"), "{path}");
+        }
+        assert!(told(&doors, "192.0.2.4:1", "/nowhere", BROWSER).await.2.contains("<h1>Not here</h1>"));
+        let (status, kind, page) = told(&doors, "192.0.2.4:1", "/nowhere", BROWSER).await;
+        assert_eq!((status, kind.as_str()), (429, "text/html; charset=utf-8"));
+        assert!(
+            page.contains("<h1>Too fast</h1>") && page.contains("seconds, and load the page again"),
+            "{page}"
+        );
+        assert_eq!(told(&doors, "192.0.2.4:1", "/nowhere", "*/*").await.1, "application/problem+json");
+    }
+
+    /// Nothing that the compiler could know.
+    fn folder_is_gone() -> bool {
+        !std::env::temp_dir().exists()
+    }
 }

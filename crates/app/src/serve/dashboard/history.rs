@@ -15,8 +15,12 @@ use crate::serve::problem::Answer;
 const EVERY: Span = Span::from_whole_secs(2);
 /// and so many are remembered: an hour.
 const REMEMBERED: usize = 1800;
-/// So many points are shown.
-const SHOWN: usize = 120;
+/// So many points are shown at most.
+pub(super) const SHOWN: usize = 120;
+/// What looks found is gathered over so many of them: one by one they are few, and say nothing.
+pub(super) const GATHERED: usize = SHOWN / 10;
+/// How long each of them is: as short as so many allow, in seconds that clocks know.
+const PIECES: [u64; 14] = [2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600];
 
 /// The last hour.
 #[derive(Default)]
@@ -56,7 +60,7 @@ impl Recent {
             span,
             freshness: pulse.freshness,
             fresh: now.fresh - before.fresh,
-            watched: now.watched - before.watched,
+            foretold: now.foretold - before.foretold,
             rate: pulse.rate,
             price: now.price,
             requests: now.requests - before.requests,
@@ -79,25 +83,41 @@ impl Recent {
 
     /// The last while, as one.
     pub(super) fn lately(&self, now: Time, span: Span) -> Option<Sample> {
-        let from = Time::from_nanos(now.as_nanos().saturating_sub_unsigned(span.as_nanos()));
-        self.since(from).into_iter().reduce(|before, later| before.and(&later))
+        self.since(now - span).into_iter().reduce(|before, later| before.and(&later))
+    }
+
+    /// The share of fresh copies as the latest looks found it: of what is expected now.
+    pub(super) fn found(&self, pulse: &Pulse) -> Option<f64> {
+        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).samples.front().map(start)?;
+        let piece = Span::from_whole_secs(piece(pulse.time.since(first)));
+        let lately = self.lately(pulse.time, Span::from_nanos(GATHERED as u64 * piece.as_nanos()))?;
+        found(pulse.freshness, lately)
     }
 }
 
 impl Board {
     /// How it went for so long, in not too many pieces.
     pub(super) async fn samples(&self, now: Time, span: Span) -> Answer<Vec<Sample>> {
-        let from = Time::from_nanos(now.as_nanos().saturating_sub_unsigned(span.as_nanos()));
+        let from = now - span;
         let kept = self.app.readers.scan(move |reader| reader.samples(from)).await?;
-        Ok(gathered(&joined(kept, self.recent.since(from), span), span))
+        Ok(gathered(&joined(kept, self.recent.since(from), span), now))
     }
+}
+
+/// The share of fresh copies that was expected, corrected by what looks found in a while; `None` if they were too few to say anything.
+pub(super) fn found(expected: Option<f64>, lately: Sample) -> Option<f64> {
+    const FEW: u64 = 10;
+    let seen = lately.changed + lately.unchanged;
+    Sample { freshness: expected, ..lately }.found().filter(|_| seen >= FEW)
+}
+
+/// When a sample began.
+pub(super) fn start(sample: &Sample) -> Time {
+    sample.time - sample.span
 }
 
 /// What was kept, and what is remembered: of an hour the latter, which is finer, of more what is not on the disk yet.
 fn joined(mut kept: Vec<Sample>, recent: Vec<Sample>, span: Span) -> Vec<Sample> {
-    let start = |sample: &Sample| {
-        Time::from_nanos(sample.time.as_nanos().saturating_sub_unsigned(sample.span.as_nanos()))
-    };
     let Some(first) = recent.first().map(start) else { return kept };
     if span <= Span::from_whole_secs(3600) {
         kept.retain(|sample| sample.time <= first);
@@ -109,9 +129,16 @@ fn joined(mut kept: Vec<Sample>, recent: Vec<Sample>, span: Span) -> Vec<Sample>
     kept
 }
 
-/// Samples in pieces of the same length.
-fn gathered(samples: &[Sample], span: Span) -> Vec<Sample> {
-    let piece = (span.as_nanos() / SHOWN as u64).max(1).cast_signed();
+/// How many seconds a piece of so long a time is.
+fn piece(whole: Span) -> u64 {
+    let fits = |piece: &u64| *piece as f64 * SHOWN as f64 >= whole.as_secs();
+    PIECES.into_iter().find(fits).unwrap_or(PIECES[PIECES.len() - 1])
+}
+
+/// Samples in pieces of the same length: seconds, if all began a moment ago.
+fn gathered(samples: &[Sample], now: Time) -> Vec<Sample> {
+    let whole = samples.first().map_or(Span::ZERO, |first| now.since(start(first)));
+    let piece = Span::from_whole_secs(piece(whole)).as_nanos().cast_signed();
     let mut pieces: Vec<(i64, Sample)> = Vec::new();
     for sample in samples {
         let number = (sample.time.as_nanos() - 1).div_euclid(piece);
@@ -145,7 +172,7 @@ mod tests {
             span: Span::from_whole_secs(seconds),
             freshness: Some(0.5),
             fresh: 1.0,
-            watched: 2.0,
+            foretold: 2.0,
             rate: 1.0,
             price: 1.0,
             requests: seconds,
@@ -169,16 +196,37 @@ mod tests {
     }
 
     #[test]
+    fn few_looks_say_nothing() {
+        let lately = sample(60, 60);
+        assert_eq!(found(Some(0.8), lately), None);
+        assert_eq!(found(Some(0.8), Sample { unchanged: 9, ..lately }), Some(0.4));
+        assert_eq!(found(None, Sample { unchanged: 9, ..lately }), None);
+    }
+
+    #[test]
     fn pieces_add_up() {
         let samples: Vec<Sample> = (1..=600).map(|two| sample(2 * two, 2)).collect();
-        let pieces = gathered(&samples, Span::from_whole_secs(3600));
-        assert_eq!(pieces.len(), 40);
-        assert_eq!((pieces[0].span, pieces[0].requests), (Span::from_whole_secs(30), 30));
-        let begun = gathered(&samples[..580], Span::from_whole_secs(3600));
-        assert_eq!((begun.len(), begun[38].span), (39, Span::from_whole_secs(20)), "more than half of one");
-        let begun = gathered(&samples[..572], Span::from_whole_secs(3600));
-        assert_eq!((begun.len(), begun[37].span), (38, Span::from_whole_secs(34)), "less than half of one");
+        let pieces = gathered(&samples, at(1200));
+        assert_eq!((pieces.len(), pieces[0].span, pieces[0].requests), (120, Span::from_whole_secs(10), 10));
+        let begun = gathered(&samples[..598], at(1196));
+        assert_eq!((begun.len(), begun[119].span), (120, Span::from_whole_secs(6)), "more than half of one");
+        let begun = gathered(&samples[..597], at(1194));
+        assert_eq!((begun.len(), begun[118].span), (119, Span::from_whole_secs(14)), "less than half of one");
         let spent: u64 = begun.iter().map(|sample| sample.requests).sum();
-        assert_eq!(spent, 2 * 572);
+        assert_eq!(spent, 2 * 597);
+    }
+
+    #[test]
+    fn what_has_just_begun_is_told_by_seconds_and_nothing_by_many() {
+        let samples: Vec<Sample> = (1..=1800).map(|two| sample(2 * two, 2)).collect();
+        for (count, pieces) in [(0, 0), (1, 1), (5, 5), (30, 30), (120, 120), (121, 48), (1800, 120)] {
+            assert_eq!(gathered(&samples[..count], at(2 * count as i64)).len(), pieces, "{count}");
+        }
+        // A month of hours, and a minute in memory.
+        let mut month: Vec<Sample> = (1..=720).map(|hour| sample(3600 * hour, 3600)).collect();
+        month.extend((1..=30).map(|two| sample(3600 * 720 + 2 * two, 2)));
+        let pieces = gathered(&month, at(3600 * 720 + 60));
+        assert!(pieces.len() <= SHOWN + 1, "{}", pieces.len());
+        assert_eq!(pieces.iter().map(|piece| piece.requests).sum::<u64>(), 3600 * 720 + 60);
     }
 }

@@ -1,18 +1,18 @@
 //! Hosts: how they are treated, how they answer, and what they ask for.
 
-use axum::Extension;
-use axum::extract::{FromRequestParts, Query, State};
+use axum::extract::{FromRequestParts, Query};
 use axum::response::Response;
 use http::request::Parts;
 use maud::{Markup, html};
-use refrain_core::time::Time;
+use refrain_core::time::{Span, Time};
 use refrain_engine::HostNow;
+use refrain_fetch::robots::Robots;
 use refrain_store::{HostId, HostRow, Reader, StoreError, Voice};
 use serde::Deserialize;
 
-use super::door::Visitor;
+use super::desk::Desk;
 use super::frame::{self, Place};
-use super::{Shared, words};
+use super::words;
 use crate::chart::{counted, grouped, percent};
 use crate::data::harmless::harmless;
 use crate::serve::api::input::named;
@@ -22,8 +22,8 @@ use crate::units;
 /// So many are shown at a time, of so many that are looked at.
 const SHOWN: usize = 100;
 const LOOKED_AT: usize = 100_000;
-/// So much of a robots.txt is shown.
-const LONGEST_ROBOTS: usize = 48_000;
+/// So much of a robots.txt is shown, in bytes of the page.
+const LONGEST_ROBOTS: usize = 36_000;
 
 /// Which hosts.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -34,20 +34,54 @@ pub(super) struct Asked {
     after: i64,
 }
 
+impl Asked {
+    /// Those after this one.
+    fn path(&self, after: HostId) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query
+            .append_pair("q", &self.q)
+            .append_pair("only", &self.only)
+            .append_pair("after", &after.0.to_string());
+        format!("/hosts?{}", query.finish())
+    }
+}
+
+/// A host as the crawl treats it; where none runs, as it was written down.
+struct Treated {
+    /// What only a crawl knows.
+    is: Option<HostNow>,
+    gap: Option<Span>,
+    failures: u32,
+    paused: bool,
+    /// Until when it is left alone, if it is.
+    back_off: Option<Time>,
+}
+
+impl Treated {
+    fn new(row: &HostRow, is: Option<HostNow>, now: Time) -> Self {
+        let back_off = is.as_ref().map_or(row.back_off_until, |is| is.back_off);
+        Self {
+            gap: is.as_ref().map(|is| is.gap).or(row.gap),
+            failures: is.as_ref().map_or(row.failures, |is| is.failures),
+            paused: is.as_ref().map_or(row.paused, |is| is.paused),
+            back_off: back_off.filter(|until| *until > now),
+            is,
+        }
+    }
+
+    fn response(&self) -> Option<Span> {
+        self.is.as_ref().and_then(|is| is.response)
+    }
+}
+
 /// All hosts
-pub(super) async fn list(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<Asked>,
-) -> Answer<Response> {
-    let now = board.app.clock.now();
-    let own = asked.clone();
-    let mut rows = board.app.readers.scan(move |reader| select(reader, &own, now)).await?;
-    let more = rows.len() > SHOWN;
-    rows.truncate(SHOWN);
+pub(super) async fn list(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
+    let (own, now) = (asked.clone(), desk.now);
+    let (rows, next) = desk.read(move |reader| select(reader, &own, now)).await?;
     let names = rows.iter().map(|row| row.name.clone()).collect();
-    let treated = board.app.handle.hosts(names).await.unwrap_or_else(|_| vec![None; rows.len()]);
-    let next = rows.last().filter(|_| more).map(|row| row.id.0);
+    let known = desk.app.handle.hosts(names).await.unwrap_or_else(|_| vec![None; rows.len()]);
+    let treated: Vec<Treated> =
+        rows.iter().zip(known).map(|(row, is)| Treated::new(row, is, desk.now)).collect();
     let main = html! {
         h1 { "Hosts" }
         form.filters method="get" action="/hosts" role="search" {
@@ -60,20 +94,19 @@ pub(super) async fn list(
             button.main { "Show" }
         }
         section #hosts data-live {
-            @if rows.is_empty() { p.empty { "No such hosts. " a href="/hosts" { "Show all" } "." } }
-            @else { (table(&rows, &treated, now)) }
+            @if !rows.is_empty() { (table(&rows, &treated, desk.now)) }
+            @else if next.is_some() { p.empty { "None of the next " (grouped(LOOKED_AT)) " hosts is one of these." } }
+            @else { p.empty { "No such hosts. " a href="/hosts" { "Show all" } "." } }
             @if let Some(next) = next {
-                nav.pager aria-label="More hosts" {
-                    a href={ "/hosts?" (form_urlencoded::Serializer::new(String::new()).append_pair("q", &asked.q).append_pair("only", &asked.only).append_pair("after", &next.to_string()).finish()) } rel="next" { "More" }
-                }
+                nav.pager aria-label="More hosts" { a href=(asked.path(next)) rel="next" { "More" } }
             }
         }
     };
-    Ok(frame::page(&board, visitor, Place::Hosts, "Hosts", &main))
+    Ok(desk.show(Place::Hosts, "Hosts", &main))
 }
 
-/// One more than are shown, to know whether there are more.
-fn select(reader: &Reader, asked: &Asked, now: Time) -> Result<Vec<HostRow>, StoreError> {
+/// Those that are shown; and, if there may be more, after which one.
+fn select(reader: &Reader, asked: &Asked, now: Time) -> Result<(Vec<HostRow>, Option<HostId>), StoreError> {
     /// Rows are read by so many.
     const AT_A_TIME: usize = 2000;
     let text = asked.q.trim().to_ascii_lowercase();
@@ -90,18 +123,20 @@ fn select(reader: &Reader, asked: &Asked, now: Time) -> Result<Vec<HostRow>, Sto
     let (mut after, mut found) = (HostId(asked.after), Vec::new());
     for _ in 0..LOOKED_AT / AT_A_TIME {
         let rows = reader.hosts_after(after, if is_all { SHOWN + 1 } else { AT_A_TIME })?;
-        let Some(last) = rows.last().map(|row| row.id) else { break };
+        let Some(last) = rows.last().map(|row| row.id) else { return Ok((found, None)) };
         found.extend(rows.into_iter().filter(&fits));
         after = last;
         if found.len() > SHOWN {
+            found.truncate(SHOWN);
+            after = found[SHOWN - 1].id;
             break;
         }
     }
-    found.truncate(SHOWN + 1);
-    Ok(found)
+    Ok((found, Some(after)))
 }
 
-fn table(rows: &[HostRow], treated: &[Option<HostNow>], now: Time) -> Markup {
+fn table(rows: &[HostRow], treated: &[Treated], now: Time) -> Markup {
+    let unknown = || "–".to_owned();
     html! {
         div.scroll {
             table.stack {
@@ -110,13 +145,15 @@ fn table(rows: &[HostRow], treated: &[Option<HostNow>], now: Time) -> Markup {
                     th.n scope="col" { "pages" } th.n scope="col" { "gap" } th.n scope="col" { "answers in" } th.n scope="col" { "failures" }
                     th.n scope="col" { "robots.txt" } th scope="col" { "host" }
                 } }
-                tbody { @for (row, is) in rows.iter().zip(treated) { tr {
-                    td.n data-name="pages" { (is.as_ref().map_or_else(|| "–".to_owned(), |is| grouped(is.pages as usize))) }
-                    td.n data-name="gap" { (is.as_ref().map(|is| is.gap).or(row.gap).map_or_else(|| "–".to_owned(), units::about)) }
-                    td.n data-name="answers in" { (is.as_ref().and_then(|is| is.response).map_or_else(|| "–".to_owned(), units::about)) }
-                    td.n data-name="failures" { (is.as_ref().map_or(row.failures, |is| is.failures)) }
+                tbody { @for (row, treated) in rows.iter().zip(treated) { tr {
+                    td.n data-name="pages" { (treated.is.as_ref().map_or_else(unknown, |is| grouped(is.pages as usize))) }
+                    td.n data-name="gap" { (treated.gap.map_or_else(unknown, units::about)) }
+                    td.n data-name="answers in" { (treated.response().map_or_else(unknown, units::about)) }
+                    td.n data-name="failures" { (treated.failures) }
                     td.n data-name="robots.txt" { (robots_status(row)) }
-                    th.address scope="row" { (words::host(&row.name)) " " (standing(row, is.as_ref(), now)) }
+                    th.address scope="row" { (words::host(&row.name)) " "
+                        @if treated.paused { span.tag { "paused" } } @else if let Some(until) = treated.back_off { span.tag.bad { "left alone " (words::left(until, now)) } }
+                    }
                 } } }
             }
         }
@@ -127,15 +164,6 @@ fn robots_status(row: &HostRow) -> String {
     match &row.robots {
         None => "not asked".to_owned(),
         Some(robots) => robots.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
-    }
-}
-
-/// What is the matter with a host, if something is.
-fn standing(row: &HostRow, is: Option<&HostNow>, now: Time) -> Markup {
-    let back_off = is.map_or(row.back_off_until, |is| is.back_off).filter(|until| *until > now);
-    html! {
-        @if is.map_or(row.paused, |is| is.paused) { span.tag { "paused" } " " }
-        @if let Some(until) = back_off { span.tag.bad { "left alone, " (words::ago(until, now)) } }
     }
 }
 
@@ -161,77 +189,66 @@ pub(super) struct Done {
 }
 
 /// One host
-pub(super) async fn one(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Name(name): Name,
-    Query(done): Query<Done>,
-) -> Answer<Response> {
-    let now = board.app.clock.now();
-    let (row, voices) = board
-        .app
-        .readers
-        .scan(move |reader| {
-            let row = reader.host(&name)?.ok_or_else(no_host)?;
-            let mut voices = reader.voices()?;
-            voices.retain(|voice| voice.host == row.name);
-            Ok::<_, Problem>((row, voices))
-        })
-        .await?;
-    let is =
-        board.app.handle.hosts(vec![row.name.clone()]).await.ok().and_then(|mut all| all.pop()).flatten();
+pub(super) async fn one(desk: Desk, Name(name): Name, Query(done): Query<Done>) -> Answer<Response> {
+    let read = move |reader: &Reader| {
+        let row = reader.host(&name)?.ok_or_else(no_host)?;
+        let voices = reader.voices_of(row.id)?;
+        Ok::<_, Problem>((row, voices))
+    };
+    let (row, voices) = desk.read(read).await?;
+    let is = desk.app.handle.hosts(vec![row.name.clone()]).await.ok().and_then(|mut all| all.pop()).flatten();
+    let treated = Treated::new(&row, is, desk.now);
     let main = html! {
         (frame::flash(done.done.as_deref()))
         h1 { (harmless(&row.name)) }
-        p.answer { (why(&row, is.as_ref(), now)) }
-        @if visitor.may_write { (actions(&row, is.as_ref(), now)) }
+        p.answer { (why(&treated, desk.now)) }
+        // Without a crawl nobody would do it.
+        @if desk.visitor.may_write && treated.is.is_some() { (actions(&row, &treated)) }
         div.columns {
-            section #facts data-live { h2 { "How it is treated" } (facts(&row, is.as_ref(), now)) }
+            section #facts data-live { h2 { "How it is treated" } (facts(&row, &treated)) }
             section { h2 { "What it announces" } (announces(&voices)) }
         }
-        section { (robots(&row, now)) }
+        section { (robots(&row, &desk.app.agent, desk.now)) }
     };
-    Ok(frame::page(&board, visitor, Place::Hosts, &row.name, &main))
+    Ok(desk.show(Place::Hosts, &row.name, &main))
 }
 
-fn why(row: &HostRow, is: Option<&HostNow>, now: Time) -> Markup {
-    let back_off = is.map_or(row.back_off_until, |is| is.back_off).filter(|until| *until > now);
+fn why(treated: &Treated, now: Time) -> Markup {
     html! {
-        @if is.map_or(row.paused, |is| is.paused) { "It is paused: it is left alone until somebody takes that back." }
-        @else if let Some(until) = back_off { "It is left alone until " (words::moment(until)) " (" (words::ago(until, now)) "): it did not answer, or asked for that." }
-        @else if let Some(is) = is { "It is visited, with at least " (units::about(is.gap)) " between two requests." }
+        @if treated.paused { "It is paused: it is left alone until somebody takes that back." }
+        @else if let Some(until) = treated.back_off { "It is left alone until " (words::moment(until)) " (" (words::ago(until, now)) "): it did not answer, or asked for that." }
+        @else if let Some(is) = &treated.is { "It is visited, with at least " (units::about(is.gap)) " between two requests." }
         @else { "No crawl runs: it is not visited at the moment." }
     }
 }
 
-fn facts(row: &HostRow, is: Option<&HostNow>, now: Time) -> Markup {
-    let gap = is.map(|is| is.gap).or(row.gap);
+fn facts(row: &HostRow, treated: &Treated) -> Markup {
+    let pages =
+        format!("/pages?host={}", form_urlencoded::byte_serialize(row.name.as_bytes()).collect::<String>());
     html! {
         dl.rows {
-            dt { "pages" } dd { @if let Some(is) = is { (grouped(is.pages as usize)) ", " } a href={ "/pages?host=" (form_urlencoded::byte_serialize(row.name.as_bytes()).collect::<String>()) } { "show them" } }
-            dt { "gap" } dd { @match gap { Some(gap) => { (units::about(gap)) " between two requests, robots.txt and slowness considered" } None => "the usual one" } }
+            dt { "pages" } dd { @if let Some(is) = &treated.is { (grouped(is.pages as usize)) ", " } a href=(pages) { "show them" } }
+            dt { "gap" } dd { @match treated.gap { Some(gap) => { (units::about(gap)) " between two requests, robots.txt and slowness considered" } None => "the usual one" } }
             dt { "wanted gap" } dd { (row.wanted_gap.map_or_else(|| "none".to_owned(), units::spoken)) }
-            @if let Some(is) = is {
+            @if let Some(is) = &treated.is {
                 dt { "answers in" } dd { (is.response.map_or_else(|| "it has not answered yet".to_owned(), units::about)) }
-                dt { "under way" } dd { (is.in_flight) " requests" }
+                dt { "under way" } dd { (counted(usize::from(is.in_flight), "request")) }
             }
-            dt { "failures" } dd { (is.map_or(row.failures, |is| is.failures)) " in a row" }
-            @if let Some(until) = row.back_off_until.filter(|until| *until > now) { dt { "left alone" } dd { "until " (words::moment(until)) } }
+            dt { "failures" } dd { (treated.failures) " in a row" }
+            @if let Some(until) = treated.back_off { dt { "left alone" } dd { "until " (words::moment(until)) } }
         }
     }
 }
 
-fn actions(row: &HostRow, is: Option<&HostNow>, now: Time) -> Markup {
+fn actions(row: &HostRow, treated: &Treated) -> Markup {
     let path = words::host_path(&row.name);
-    let is_paused = is.map_or(row.paused, |is| is.paused);
-    let back_off = is.map_or(row.back_off_until, |is| is.back_off).filter(|until| *until > now);
     let gap = row.wanted_gap.map_or_else(String::new, |gap| crate::chart::short(gap.as_secs()));
     html! {
         div.actions role="group" aria-label="Change how it is treated" {
             form method="post" action=(path) {
-                @if is_paused { button.main name="do" value="resume" { "Visit it again" } } @else { button name="do" value="pause" { "Pause" } }
+                @if treated.paused { button.main name="do" value="resume" { "Visit it again" } } @else { button name="do" value="pause" { "Pause" } }
             }
-            @if back_off.is_some() && !is_paused { form method="post" action=(path) { button name="do" value="back-off" { "Visit it at once" } } }
+            @if treated.back_off.is_some() && !treated.paused { form method="post" action=(path) { button name="do" value="back-off" { "Visit it at once" } } }
             form method="post" action=(path) {
                 div { label for="gap" { "Gap, in seconds" } input.short #gap name="gap" inputmode="decimal" value=(gap) placeholder="the usual"; }
                 button name="do" value="gap" { "Set" }
@@ -254,21 +271,44 @@ fn announces(voices: &[Voice]) -> Markup {
     }
 }
 
-fn robots(row: &HostRow, now: Time) -> Markup {
+fn robots(row: &HostRow, agent: &str, now: Time) -> Markup {
+    let Some(robots) = &row.robots else {
+        return html! { h2 { "robots.txt" } p.soft { "It was not asked for yet: that comes before the first page." } };
+    };
+    let came = String::from_utf8_lossy(&robots.text);
+    let concerns = Robots::parse(&robots.text, agent).to_bytes();
+    let is_kept_short = concerns == robots.text;
+    // As people write it.
+    let mut shown = String::with_capacity(concerns.len() + 64);
+    for line in String::from_utf8_lossy(&concerns).lines() {
+        shown.push_str(&line.replacen(':', ": ", 1));
+        shown.push('\n');
+    }
+    let concerns = shown;
+    let status = robots.status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
     html! {
-        h2 { "robots.txt, as it was understood" }
-        @match &row.robots {
-            None => p.soft { "It was not asked for yet: that comes before the first page." },
-            Some(robots) => {
-                @let text = String::from_utf8_lossy(&robots.text);
-                p.soft { "Asked for " (words::ago(robots.fetched, now)) ", "
-                    (robots.status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"))) "." }
-                @if text.trim().is_empty() { p.soft { "It says nothing that concerns us: everything may be fetched, unless it could not be had." } }
-                @else {
-                    pre tabindex="0" { @for line in text.chars().take(LONGEST_ROBOTS).collect::<String>().lines() { (harmless(line)) "\n" } }
-                    @if text.chars().count() > LONGEST_ROBOTS { p.soft { "There is more of it." } }
-                }
+        h2 { "robots.txt" }
+        p.soft { "Asked for " (words::ago(robots.fetched, now)) ": " (status) "."
+            @if came.trim().is_empty() { " It says nothing: everything may be fetched, unless it could not be had." } }
+        @if came.trim().is_empty() {
+        } @else if is_kept_short {
+            h3 { "All of it that concerns " (harmless(agent)) } (text(&concerns))
+        } @else if concerns.trim() == came.trim() {
+            h3 { "As it came; all of it concerns " (harmless(agent)) } (text(&came))
+        } @else {
+            div.columns {
+                section { h3 { "As it came" } (text(&came)) }
+                section { h3 { "What of it concerns " (harmless(agent)) }
+                    @if concerns.is_empty() { p.soft { "Nothing: everything may be fetched." } } @else { (text(&concerns)) } }
             }
         }
+    }
+}
+
+fn text(text: &str) -> Markup {
+    let (shown, left) = words::excerpt(text.lines(), LONGEST_ROBOTS);
+    html! {
+        pre tabindex="0" { (shown) }
+        @if left > 0 { p.soft { "There is more: " (counted(left, "line")) "." } }
     }
 }

@@ -1,17 +1,16 @@
 //! Pages, sitemaps and feeds that show what is new, and what visits to them are worth.
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use refrain_core::time::Time;
 use refrain_engine::PageNow;
-use refrain_store::HubRow;
+use refrain_store::{HubRow, StoreError};
 use serde::Deserialize;
 
-use super::door::Visitor;
-use super::frame::{self, Place};
-use super::{Shared, words};
+use super::desk::Desk;
+use super::frame::Place;
+use super::words::{self, Portion};
 use crate::chart::{counted, grouped};
 use crate::serve::problem::Answer;
 
@@ -27,31 +26,33 @@ pub(super) struct Asked {
 }
 
 /// Hubs
-pub(super) async fn page(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<Asked>,
-) -> Answer<Response> {
-    let now = board.app.clock.now();
-    let hubs = board.app.readers.scan(refrain_store::Reader::hubs).await?;
-    let shown: Vec<&HubRow> = hubs.iter().skip(asked.skip).take(SHOWN).collect();
-    let pages = shown.iter().map(|row| row.hub.page).collect();
+pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
+    let skip = asked.skip;
+    let read = move |reader: &refrain_store::Reader| {
+        Ok::<_, StoreError>((reader.count_hubs()?, reader.some_hubs(skip, SHOWN)?))
+    };
+    let (all, hubs) = desk.read(read).await?;
+    let pages = hubs.iter().map(|row| row.hub.page).collect();
     // Without a crawl nobody knows when they are visited next.
-    let known = board.app.handle.explain(pages).await.unwrap_or_else(|_| vec![None; shown.len()]);
+    let known = desk.app.handle.explain(pages).await.unwrap_or_else(|_| vec![None; hubs.len()]);
     let main = html! {
         h1 { "Hubs" }
         p.lead { "Front pages, sitemaps and feeds that show links to new pages, and news of known ones. A visit is worth what it shows, and competes with "
             "all others for the budget." }
-        @if hubs.is_empty() {
+        @if all == 0 {
             p.empty { "No hub is known yet. Pages become hubs when visits show new links (" code { "--follow same-host" } "), sitemaps and feeds when they have news." }
         } @else {
-            section #hubs data-live { (table(&shown, &known, (hubs.len(), asked.skip), now)) }
+            section #hubs data-live {
+                @if hubs.is_empty() { p.empty { "There are no more. " a href="/hubs" { "Back to the beginning" } "." } }
+                @else { (table(&hubs, &known, all, desk.now)) }
+                (words::pager("hubs", &Portion { skip, shown: hubs.len(), most: SHOWN, all }, |skip| format!("/hubs?skip={skip}")))
+            }
         }
     };
-    Ok(frame::page(&board, visitor, Place::Hubs, "Hubs", &main))
+    Ok(desk.show(Place::Hubs, "Hubs", &main))
 }
 
-fn table(shown: &[&HubRow], known: &[Option<PageNow>], (all, skip): (usize, usize), now: Time) -> Markup {
+fn table(shown: &[HubRow], known: &[Option<PageNow>], all: usize, now: Time) -> Markup {
     html! {
         div.scroll {
             table.stack {
@@ -72,10 +73,6 @@ fn table(shown: &[&HubRow], known: &[Option<PageNow>], (all, skip): (usize, usiz
                     td.n data-name="next visit" { @match is.and_then(|is| is.due) { Some(due) if due <= now => "now", Some(due) => (words::ago(due, now)), None => "–" } }
                 } } }
             }
-        }
-        nav.pager aria-label="More hubs" {
-            @if skip > 0 { a href={ "/hubs?skip=" (skip.saturating_sub(SHOWN)) } { "The " (SHOWN) " before" } }
-            @if skip + SHOWN < all { a href={ "/hubs?skip=" (skip + SHOWN) } { "The next " (SHOWN) } }
         }
     }
 }

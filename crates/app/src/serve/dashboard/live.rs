@@ -20,7 +20,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// So many may wait for a reader; one that is slower is cut off, and comes again.
 const WAITING: usize = 4;
 /// What is spent "now" is what was spent in this time.
-pub(super) const LATELY: Span = Span::from_whole_secs(10);
+const LATELY: Span = Span::from_whole_secs(10);
+/// What happens an hour is what happened in the last one.
+const HOUR: Span = Span::from_whole_secs(3600);
 
 /// What changes every second, by the names that pages use, as it is shown.
 pub(super) fn numbers(board: &Board) -> Vec<(&'static str, String)> {
@@ -28,8 +30,16 @@ pub(super) fn numbers(board: &Board) -> Vec<(&'static str, String)> {
     let sum = &pulse.summary;
     let spent = board.recent.lately(pulse.time, LATELY).filter(|lately| lately.span > Span::ZERO);
     let spending = spent.map(|lately| lately.requests as f64 / lately.span.as_secs());
+    let hour = board.recent.lately(pulse.time, HOUR);
+    let per_hour = hour.filter(|hour| hour.span > Span::ZERO).map(|hour| {
+        super::words::number((36_000.0 * hour.changed as f64 / hour.span.as_secs()).round() / 10.0)
+    });
+    let failed = hour.filter(|hour| hour.looks > 0).map(|hour| hour.failed as f64 / hour.looks as f64);
     let mut numbers = vec![
         ("fresh", super::words::share(pulse.freshness)),
+        ("found", super::words::share(board.recent.found(&pulse))),
+        ("changed-an-hour", per_hour.unwrap_or_else(|| "–".to_owned())),
+        ("failed-share", super::words::share(failed)),
         ("rate", short(pulse.rate)),
         ("price", super::words::number(sum.price)),
         ("pages", grouped(sum.pages as usize)),

@@ -1,6 +1,6 @@
 //! The dashboard: pages for people, made here, complete without JavaScript; a small module makes them live.
 //!
-//! - `door`: who comes in (`sessions`), `frame`: what all pages have in common, `words` and `chart`: how things are shown
+//! - `door`: who comes in (`sessions`), `desk`: who looks, and what every page does for them; `frame`: what all pages have in common, `words` and `chart`: how things are shown
 //! - a file per page: `overview`, `pages` (and `ranking`: all of them in memory, in order), `page` (and `copies`), `hosts`, `signals`, `hubs`, `plan`
 //! - `forms`: what people decide; `live`: what they see change; `history`: how it went lately
 //! - `beside`: the same for a crawl that serves nobody else
@@ -9,6 +9,7 @@ mod assets;
 pub(crate) mod beside;
 mod chart;
 mod copies;
+mod desk;
 mod door;
 mod forms;
 mod frame;
@@ -42,7 +43,7 @@ use plan::Plans;
 use ranking::Keeper;
 use sessions::Sessions;
 
-pub(crate) use frame::missing;
+pub(crate) use frame::{for_people, missing};
 
 /// So many people watch at the same time.
 const WATCHERS: usize = 64;
@@ -60,13 +61,21 @@ pub(crate) struct Board {
     ranking: Arc<Keeper>,
     plans: Arc<Plans>,
     watchers: Arc<Semaphore>,
+    /// Whether programs have doors beside it.
+    has_api: bool,
 }
 
 type Shared = Arc<Board>;
 
 impl Board {
     /// `decisions` is where decisions are logged, if they are. It needs a runtime: some of it goes on by itself.
-    pub(crate) fn new(app: App, guard: Arc<Guard>, data: &Path, decisions: Option<PathBuf>) -> Arc<Self> {
+    pub(crate) fn new(
+        app: App,
+        guard: Arc<Guard>,
+        data: &Path,
+        decisions: Option<PathBuf>,
+        has_api: bool,
+    ) -> Arc<Self> {
         let board = Arc::new(Self {
             sessions: Sessions::default(),
             wrong: Allowance::new(WRONG),
@@ -76,6 +85,7 @@ impl Board {
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             app,
             guard,
+            has_api,
         });
         tokio::spawn(Arc::clone(&board.recent).listen(board.app.pulse.clone()));
         tokio::spawn(Arc::clone(&board.ranking).forget_in_time(board.app.clock, board.app.closing.clone()));
@@ -92,6 +102,7 @@ pub(crate) fn router(board: &Arc<Board>) -> Router {
         .route("/pages/{id}/changes", get(copies::changes))
         .route("/pages/{id}/copy/{version}", get(copies::page))
         .route("/pages/{id}/copy/{version}/body", get(copies::body))
+        .route("/pages/{id}/copy/{version}/download", get(copies::download))
         .route("/hosts", get(hosts::list))
         .route("/hosts/{name}", get(hosts::one).post(forms::host))
         .route("/signals", get(signals::page))

@@ -1,17 +1,16 @@
 //! All pages: searched, filtered, in the order that is asked for.
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use refrain_core::time::Time;
 use refrain_store::{PageId, PageRecord, PageState, Reader, Role};
 use serde::Deserialize;
 
-use super::door::Visitor;
-use super::frame::{self, Place};
+use super::desk::Desk;
+use super::frame::Place;
 use super::ranking::{Order, Part, Portion, Ranked, Ranking, Wanted};
-use super::{Shared, words};
+use super::words;
 use crate::chart::{grouped, percent, short};
 use crate::data::harmless::harmless;
 use crate::serve::api::pages::list::{Which, select};
@@ -94,21 +93,14 @@ impl Asked {
 type Row = (PageRecord, Option<Ranked>);
 
 /// All pages
-pub(super) async fn page(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<Asked>,
-) -> Answer<Response> {
-    let now = board.app.clock.now();
-    let ranking = board.ranking.current(board.app.clock).await;
-    let own = asked.clone();
-    let table = if let Some(ranking) = ranking {
+pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
+    let (now, own) = (desk.now, asked.clone());
+    let table = if let Some(ranking) = desk.ranking.current(desk.app.clock).await {
         let ranked = std::sync::Arc::clone(&ranking);
-        let (portion, rows) =
-            board.app.readers.scan(move |reader| from_ranking(reader, &ranked, &own)).await?;
+        let (portion, rows) = desk.read(move |reader| from_ranking(reader, &ranked, &own)).await?;
         ranked_table(&asked, &ranking, &portion, &rows, now)
     } else {
-        let (rows, next) = board.app.readers.scan(move |reader| from_store(reader, &own)).await?;
+        let (rows, next) = desk.read(move |reader| from_store(reader, &own)).await?;
         plain_table(&asked, &rows, next, now)
     };
     let main = html! {
@@ -116,7 +108,7 @@ pub(super) async fn page(
         (filters(&asked))
         section #list data-live { (table) }
     };
-    Ok(frame::page(&board, visitor, Place::Pages, "Pages", &main))
+    Ok(desk.show(Place::Pages, "Pages", &main))
 }
 
 fn from_ranking(reader: &Reader, ranking: &Ranking, asked: &Asked) -> Answer<(Portion, Vec<Row>)> {
@@ -154,7 +146,6 @@ fn from_store(reader: &Reader, asked: &Asked) -> Answer<(Vec<Row>, Option<String
 }
 
 fn filters(asked: &Asked) -> Markup {
-    let chosen = |value: &str, own: &str| (value == own).then_some("selected");
     html! {
         form.filters method="get" action="/pages" role="search" {
             div { label for="q" { "Address has" } input #q type="search" name="q" value=(asked.q) maxlength=(LONGEST) placeholder="any part of it"; }
@@ -162,12 +153,12 @@ fn filters(asked: &Asked) -> Markup {
             div { label for="state" { "State" }
                 select #state name="state" {
                     option value="" { "any" }
-                    @for state in PageState::ALL { option value=(state.as_str()) selected[chosen(&asked.state, state.as_str()).is_some()] { (state.as_str()) } }
+                    @for state in PageState::ALL { option value=(state.as_str()) selected[asked.state == state.as_str()] { (state.as_str()) } }
                 } }
             div { label for="only" { "Only" }
                 select #only name="only" {
                     @for (value, name) in [("", "all"), ("failing", "failing"), ("never", "never fetched"), ("hub", "hubs"), ("sitemap", "sitemaps"), ("feed", "feeds")] {
-                        option value=(value) selected[chosen(&asked.only, value).is_some()] { (name) }
+                        option value=(value) selected[asked.only == value] { (name) }
                     }
                 } }
             @if let Some(sort) = asked.sort { input type="hidden" name="sort" value=(sort.as_str()); }
@@ -213,7 +204,8 @@ fn ranked_table(asked: &Asked, ranking: &Ranking, portion: &Portion, rows: &[Row
                     tbody { @for (record, ranked) in rows { (row(record, ranked.as_ref(), now)) } }
                 }
             }
-            (pager(asked, portion, rows.len()))
+            @let shown = words::Portion { skip: portion.before, shown: rows.len(), most: SHOWN, all: portion.all };
+            (words::pager("pages", &shown, |skip| asked.path(|other| other.skip = skip)))
         }
     }
 }
@@ -248,18 +240,6 @@ fn nobody(asked: &Asked, portion: &Portion) -> Markup {
         p.empty {
             @if portion.all > 0 { "There are no more: " a href=(asked.path(|_| ())) { "back to the beginning" } "." }
             @else { "No such pages. " a href="/pages" { "Show all" } ", or look for another part of the address." }
-        }
-    }
-}
-
-fn pager(asked: &Asked, portion: &Portion, shown: usize) -> Markup {
-    let end = portion.before + shown;
-    html! {
-        nav.pager aria-label="More pages" {
-            @if portion.before > 0 {
-                a href=(asked.path(|other| other.skip = portion.before.saturating_sub(SHOWN))) rel="prev" { "The " (SHOWN) " before" }
-            }
-            @if end < portion.all { a href=(asked.path(|other| other.skip = portion.before + SHOWN)) rel="next" { "The next " (SHOWN) } }
         }
     }
 }

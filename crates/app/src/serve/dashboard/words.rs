@@ -1,6 +1,6 @@
 //! Things that many pages show, as they are shown: in the words of the command line.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use refrain_core::time::{Span, Time};
 use refrain_store::{PageId, PageState};
 
@@ -102,6 +102,58 @@ pub(super) fn bar(share: f64, name: Option<&str>) -> Markup {
     }
 }
 
+/// How long something goes on.
+pub(super) fn left(until: Time, now: Time) -> Markup {
+    html! { time datetime=(written(until)) title={ "until " (spelled(until)) " UTC" } { "for " (units::about(until.since(now))) } }
+}
+
+/// Lines that strangers wrote, as far as they fit into so many bytes of a page; and how many lines are not, or not all of them, among it.
+pub(super) fn excerpt<'a>(lines: impl Iterator<Item = &'a str>, most: usize) -> (Markup, usize) {
+    let (mut shown, mut left) = (String::new(), 0);
+    for line in lines {
+        // There is always room for the end of a line.
+        if left > 0 || shown.len() + 1 >= most {
+            left += 1;
+            continue;
+        }
+        // Nothing becomes shorter by being made harmless.
+        let start: String = line.chars().take(most).collect();
+        for letter in harmless(&start).chars() {
+            let letter = html! { (letter) }.into_string();
+            if shown.len() + letter.len() >= most {
+                left = 1;
+                break;
+            }
+            shown.push_str(&letter);
+        }
+        shown.push('\n');
+    }
+    (PreEscaped(shown), left)
+}
+
+/// A part of a list.
+pub(super) struct Portion {
+    /// How many come before it,
+    pub(super) skip: usize,
+    /// how many are in it, of how many that could be,
+    pub(super) shown: usize,
+    pub(super) most: usize,
+    /// and how many there are in all.
+    pub(super) all: usize,
+}
+
+/// The way to the parts before and after.
+pub(super) fn pager(of: &str, portion: &Portion, path: impl Fn(usize) -> String) -> Markup {
+    let Portion { skip, shown, most, all } = *portion;
+    let next = skip.saturating_add(most);
+    html! {
+        nav.pager aria-label={ "More " (of) } {
+            @if skip > 0 && shown > 0 { a href=(path(skip.saturating_sub(most))) rel="prev" { "The " (most) " before" } }
+            @if shown > 0 && next < all { a href=(path(next)) rel="next" { "The next " (most) } }
+        }
+    }
+}
+
 /// A name and what it is.
 pub(super) fn rows<'a>(rows: impl IntoIterator<Item = (&'a str, String)>) -> Markup {
     html! { dl.rows { @for (name, value) in rows { dt { (name) } dd { (value) } } } }
@@ -124,6 +176,30 @@ mod tests {
             host_path("https://a.example:8443/x?\"'"),
             "/hosts/https%3A%2F%2Fa.example%3A8443%2Fx%3F%22%27"
         );
+    }
+
+    #[test]
+    fn strangers_fill_no_page() {
+        let (shown, left) = excerpt(["a <b>", "c", "\u{1b}"].into_iter(), 1000);
+        assert_eq!((shown.into_string().as_str(), left), ("a &lt;b&gt;\nc\n\\u{1b}\n", 0));
+        let quotes = "\"".repeat(100);
+        let (shown, left) = excerpt(["short", &quotes, "c"].into_iter(), 150);
+        let shown = shown.into_string();
+        assert!(shown.len() <= 150 && left == 2, "{shown}");
+        let (empty, left) = excerpt(std::iter::repeat_n("", 100), 10);
+        assert_eq!((empty.into_string().len(), left), (9, 91));
+        assert!(shown.starts_with("short\n&quot;&quot;") && shown.ends_with("&quot;\n"), "{shown}");
+    }
+
+    #[test]
+    fn parts_of_lists_lead_to_others() {
+        let pager = |skip, shown, all| {
+            let portion = Portion { skip, shown, most: 10, all };
+            pager("things", &portion, |skip| format!("/?skip={skip}")).into_string()
+        };
+        assert!(pager(0, 10, 11).contains("skip=10") && !pager(0, 10, 10).contains("skip"));
+        assert!(pager(15, 5, 20).contains("skip=5\"") && !pager(15, 5, 20).contains("next"));
+        assert!(!pager(usize::MAX, 0, 20).contains("href"));
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl Judge {
         let begins = self.begins.as_ref().filter(|(name, _)| *name == crawl).map(|(_, by)| *by);
         let schedule = begins.or(by);
         let is_told = schedule == Some(Schedule::Server) || self.is_server_scheduled(&crawl);
-        let seen = (is_told && !metadata.is_empty()).then(|| Box::new(seen::seen(&metadata)));
+        // A visit of which nothing is said is a visit all the same.
+        let seen = is_told.then(|| Box::new(seen::seen(&metadata)));
         let created = (created > 0).then(|| u32::try_from(created).unwrap_or(u32::MAX));
         Some(Put { crawl, key, url, metadata, created, said, schedule, seen })
     }
@@ -90,7 +91,6 @@ impl Judge {
         match took {
             Took::Taken { completed, .. } => self.became.completed += u64::from(completed),
             Took::Ignored => self.became.ignored += 1,
-            Took::Refused => return Skipped.into(),
             Took::Full => return Fail.into(),
             Took::Refused => {
                 self.became.skipped += 1;

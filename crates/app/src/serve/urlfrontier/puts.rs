@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
-use super::counts::{Became, Counts};
+use super::counts::Counts;
 use super::judge::{Judge, Spoken};
 use super::refused;
 use super::service::Frontier;
@@ -123,8 +123,10 @@ impl<S: Spoken> Puts<S> {
             Ok(took) => {
                 let judge = &mut self.judge;
                 let mut answers = took.into_iter().map(|took| judge.answered(took));
-                acks.iter_mut().for_each(|ack| S::settle(ack, &mut answers));
-                self.counts.came(std::mem::replace(&mut self.judge.became, Became::default()));
+                for ack in &mut acks {
+                    S::settle(ack, &mut answers);
+                }
+                self.counts.came(std::mem::take(&mut self.judge.became));
                 self.ready = acks.into_iter();
             }
             Err(over) => {

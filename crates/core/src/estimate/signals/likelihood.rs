@@ -96,6 +96,25 @@ impl SignalScore<'_> {
         local.value.is_finite().then_some(local)
     }
 
+    /// ℓ; -∞ where what was seen is impossible.
+    pub(super) fn value(&self, alpha: f64, nats: f64) -> f64 {
+        self.at([alpha, nats], 1.0).map_or(f64::NEG_INFINITY, |local| local.value)
+    }
+
+    /// ∂ℓ/∂α and -∂²ℓ/∂α²; `None` where what was seen is impossible.
+    pub(super) fn slope_in_alpha(&self, alpha: f64, nats: f64) -> Option<(f64, f64)> {
+        self.at([alpha, nats], 1.0).map(|local| (local.slope[0], local.curvature[0]))
+    }
+
+    /// Time without changes bounds α; without any, what was seen does not tell 40 changes in the shortest interval from more.
+    pub(super) fn most_alpha(&self) -> f64 {
+        let changed = || self.changed.iter().filter(|seen| seen.weight > 0.0);
+        let changes: f64 = changed().map(|seen| seen.weight).sum();
+        let shortest = changed().map(|seen| seen.length).fold(f64::INFINITY, f64::min);
+        let bound = (changes + self.silent_changes) / self.unchanged_time;
+        bound.min(MOST_NATS / shortest + self.silent_changes / self.unchanged_time)
+    }
+
     /// The top of the likelihood; `None` without any time or signals to learn from.
     pub fn maximum(&self) -> Option<Fit> {
         let changes: f64 = self.changed.iter().map(|seen| seen.weight).sum();
@@ -108,12 +127,7 @@ impl SignalScore<'_> {
         }
         // In units of time in which about one change is seen, both numbers are of the order of 1.
         let scale = time / (1.0 + changes + self.silent_changes);
-        // Time without changes bounds α; without any, what was seen does not tell 40 changes in the shortest interval
-        // from more.
-        let shortest = self.changed.iter().filter(|s| s.weight > 0.0).map(|s| s.length).fold(time, f64::min);
-        let bound = (changes + self.silent_changes) / self.unchanged_time;
-        let most =
-            [bound.min(MOST_NATS / shortest + self.silent_changes / self.unchanged_time) * scale, MOST_NATS];
+        let most = [self.most_alpha() * scale, MOST_NATS];
         let mut point = [0.5, 0.5];
         let mut here = self.at(point, scale)?;
         for _ in 0..MAX_STEPS {

@@ -8,6 +8,7 @@
 //! - [`history`]: what is remembered per page and kind of signal
 //! - [`quality`]: precision and recall, and what several kinds say together
 //! - [`trust`]: what is believed of signals beforehand; [`pool`]: learned from all pages of a host
+//! - [`sure`]: how sure precision and recall are
 //! - [`voices`]: several kinds of signals on many hosts, and which of them are listened to
 //! - [`attribution`]: which interval a signal belongs to
 
@@ -16,5 +17,6 @@ pub mod history;
 pub mod likelihood;
 pub mod pool;
 pub mod quality;
+pub mod sure;
 pub mod trust;
 pub mod voices;

@@ -127,15 +127,31 @@ impl SignalPool {
         self.changed.iter_mut().for_each(|kept| kept.weight *= 0.5);
     }
 
-    /// Alike enough, or there is no room: one stands for both.
+    /// Where two are alike enough, one stands for both; where there is no room, for the two that lose least by it.
     fn add(&mut self, new: Changed) {
-        let full = self.changed.len() >= NODES;
         let apart = |kept: &Changed| distance(kept, &new);
         let nearest = self.changed.iter_mut().min_by(|one, other| apart(one).total_cmp(&apart(other)));
         match nearest {
-            Some(kept) if full || distance(kept, &new) < ALIKE => *kept = merged(kept, &new),
+            Some(kept) if distance(kept, &new) < ALIKE => *kept = merged(kept, &new),
             _ => self.changed.push(new),
         }
+        if self.changed.len() > NODES {
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        let (mut least, mut pair) = (f64::INFINITY, (0, 1));
+        for (place, one) in self.changed.iter().enumerate() {
+            for (before, other) in self.changed[..place].iter().enumerate() {
+                let loss = distance(one, other) * one.weight * other.weight / (one.weight + other.weight);
+                if loss < least {
+                    (least, pair) = (loss, (before, place));
+                }
+            }
+        }
+        let gone = self.changed.swap_remove(pair.1);
+        self.changed[pair.0] = merged(&self.changed[pair.0], &gone);
     }
 
     /// Signals seen, as far as they count.
@@ -156,16 +172,25 @@ impl SignalPool {
         trust
     }
 
-    fn fit(&self, parent: Trust) -> Trust {
-        let prior = SignalPrior::new(parent, 1.0);
-        let seen = SignalScore {
+    /// Changes that were expected, as far as they count.
+    pub(super) fn expected(&self) -> f64 {
+        self.expected
+    }
+
+    /// What was seen, by itself.
+    pub(super) fn score(&self) -> SignalScore<'_> {
+        SignalScore {
             unchanged_time: self.unchanged,
             unchanged_signals: self.unchanged_signals,
             silent_changes: 0.0,
             true_signals: 0.0,
             changed: &self.changed,
-        };
-        let Some(fit) = prior.on(&seen) else { return parent };
+        }
+    }
+
+    fn fit(&self, parent: Trust) -> Trust {
+        let prior = SignalPrior::new(parent, 1.0);
+        let Some(fit) = prior.on(&self.score()) else { return parent };
         Trust {
             precision: -(-fit.nats).exp_m1(),
             silent: fit.alpha,

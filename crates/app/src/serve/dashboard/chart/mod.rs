@@ -133,20 +133,18 @@ pub(super) fn one(number: f64) -> String {
 
 /// A line through points, each in \[0, 1\]², the origin at the bottom left; where there is none it is interrupted.
 pub(super) fn line(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
-    let (mut path, mut goes_on) = (String::new(), false);
-    for point in points {
-        let Some((x, y)) = point.filter(|(x, y)| x.is_finite() && y.is_finite()) else {
-            goes_on = false;
-            continue;
-        };
-        let (x, y) = (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0));
-        path.push_str(&format!(
-            "{}{} {}",
-            if goes_on { 'L' } else { 'M' },
-            one(WIDTH * x),
-            one(HEIGHT * (1.0 - y))
-        ));
-        goes_on = true;
+    let mut path = String::new();
+    let finite = |point: &Option<(f64, f64)>| point.filter(|(x, y)| x.is_finite() && y.is_finite());
+    let points: Vec<Option<(f64, f64)>> = points.into_iter().map(|point| finite(&point)).collect();
+    for stretch in points.split(Option::is_none) {
+        for (number, (x, y)) in stretch.iter().flatten().enumerate() {
+            let (x, y) = (one(WIDTH * x.clamp(0.0, 1.0)), one(HEIGHT * (1.0 - y.clamp(0.0, 1.0))));
+            path.push_str(&format!("{}{x} {y}", if number > 0 { 'L' } else { 'M' }));
+        }
+        // A point by itself is no line: it is a dot, which round ends make of nothing.
+        if stretch.len() == 1 {
+            path.push_str("h0");
+        }
     }
     path
 }
@@ -194,7 +192,7 @@ mod tests {
     #[test]
     fn lines_are_interrupted_where_nothing_is_known() {
         let points = [Some((0.0, 0.0)), Some((0.5, 1.0)), None, Some((1.0, 0.25)), Some((f64::NAN, 0.0))];
-        assert_eq!(line(points), "M0 100L500 0M1000 75");
+        assert_eq!(line(points), "M0 100L500 0M1000 75h0");
         assert_eq!(between(&[(0.0, 0.1, 0.9), (1.0, 0.2, 0.8)]), "M0 10L1000 20L1000 80L0 90Z");
         assert_eq!((between(&[]), dot(2.0, -1.0)), (String::new(), "M1000 100h0".to_owned()));
     }

@@ -4,8 +4,7 @@ mod curves;
 mod learned;
 mod timeline;
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use refrain_core::estimate::prior::Prior;
@@ -14,12 +13,12 @@ use refrain_core::frontier::{AttentivePast, WaitsFor};
 use refrain_core::time::{Span, Time};
 use refrain_engine::{Believed, Outlook, PageNow, Prospect, Standing, not_before, robots_say};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{PageRecord, PageState, Version};
+use refrain_store::{PageRecord, PageState, Reader, Version};
 
-use super::door::Visitor;
+use super::desk::Desk;
 use super::frame::{self, Place};
 use super::hosts::Done;
-use super::{Board, Shared, words};
+use super::words;
 use crate::chart::{counted, short};
 use crate::data::explain::{Facts, sheet};
 use crate::data::harmless::harmless;
@@ -50,13 +49,8 @@ struct Shown {
 }
 
 /// One page
-pub(super) async fn page(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Number(id): Number,
-    Query(done): Query<Done>,
-) -> Answer<Response> {
-    let shown = gather(&board, id).await?;
+pub(super) async fn page(desk: Desk, Number(id): Number, Query(done): Query<Done>) -> Answer<Response> {
+    let shown = gather(&desk, id).await?;
     let page = &shown.facts.page;
     let title = page.title.as_deref().filter(|title| !title.trim().is_empty());
     let main = html! {
@@ -64,7 +58,7 @@ pub(super) async fn page(
         h1 { (title.map_or_else(|| harmless(&page.url), harmless)) }
         p.lead { (words::outside(&page.url)) " " (words::state(page.state, page.failures)) }
         div #why data-live { p.answer { (sheet::why(&shown.facts)) "." @if let Some(more) = waits(&shown) { " " (more) } } }
-        @if visitor.may_write { (actions(page)) }
+        @if desk.visitor.may_write { (actions(page)) }
         section #value data-live { h2 { "What a fetch is worth, and when it is worth the price" } (curves::value(&shown)) }
         section #timeline data-live { h2 { "What was seen, and what was announced" } (timeline::draw(&shown)) }
         section #rate data-live { h2 { "How often it changes, and how that was learned" } (learned::draw(&shown)) }
@@ -80,34 +74,23 @@ pub(super) async fn page(
         section #looks data-live { (looks(&shown)) }
     };
     let name = title.unwrap_or(&page.url).chars().take(80).collect::<String>();
-    Ok(frame::page(&board, visitor, Place::Pages, &harmless(&name), &main))
+    Ok(desk.show(Place::Pages, &harmless(&name), &main))
 }
 
-async fn gather(board: &Board, id: i64) -> Answer<Shown> {
-    let (app, now) = (&board.app, board.app.clock.now());
-    let agent = app.agent.clone();
-    let (page, host, robots, is_under_way, looks, signals, versions, standing) = app
-        .readers
-        .scan(move |reader| {
-            let page = known(reader, id)?;
-            let host = reader.host_by_id(page.host)?.ok_or_else(Problem::ours)?;
-            let url = PageUrl::parse(&page.url).ok();
-            let robots = host.robots.as_ref().zip(url).map(|(robots, url)| robots_say(robots, &url, &agent));
-            let looks = reader.observations_of(page.id, DRAWN)?;
-            let signals = reader.signals_of(page.id, DRAWN)?;
-            let (under_way, versions) = (reader.is_under_way(page.id)?, reader.versions_of(page.id)?);
-            Ok::<_, Problem>((
-                page,
-                host,
-                robots,
-                under_way,
-                looks,
-                signals,
-                versions,
-                Standing::read(reader)?,
-            ))
-        })
-        .await?;
+async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
+    let (app, now, agent) = (&desk.app, desk.now, desk.app.agent.clone());
+    let read = move |reader: &Reader| {
+        let page = known(reader, id)?;
+        let host = reader.host_by_id(page.host)?.ok_or_else(Problem::ours)?;
+        let url = PageUrl::parse(&page.url).ok();
+        let robots = host.robots.as_ref().zip(url).map(|(robots, url)| robots_say(robots, &url, &agent));
+        let looks = reader.observations_of(page.id, DRAWN)?;
+        let signals = reader.signals_of(page.id, DRAWN)?;
+        let (under_way, versions) = (reader.is_under_way(page.id)?, reader.versions_of(page.id)?);
+        let standing = Standing::read(reader)?;
+        Ok::<_, Problem>((page, host, robots, under_way, looks, signals, versions, standing))
+    };
+    let (page, host, robots, is_under_way, looks, signals, versions, standing) = desk.read(read).await?;
     let is = app.handle.explain(vec![page.id]).await.ok().and_then(|mut all| all.pop()).flatten();
     let prospect = match is {
         Some(is) => {

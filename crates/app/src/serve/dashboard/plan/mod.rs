@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use refrain_core::frontier::Budget;
@@ -18,17 +17,21 @@ use serde::Deserialize;
 use tokio::sync::Notify;
 
 use super::chart::{Chart, HEIGHT, Points, Scale, Table, WIDTH, dot, dot_mark, line, line_mark, one};
+use super::desk::Desk;
 use super::door::Visitor;
 use super::frame::{self, Place};
-use super::{Shared, words};
+use super::words;
 use crate::chart::{counted, grouped, percent, short};
 use crate::serve::api::App;
 use crate::serve::problem::Answer;
 pub(super) use outlook::Outlook;
 use what_if::WhatIf;
 
-/// It is computed anew so often, if somebody looks.
-const AGAIN: Span = Span::from_whole_secs(30);
+/// It is computed anew, if somebody looks, after so many times what that takes; but not more often than this,
+const TIMES: u64 = 20;
+const SHORTEST: Span = Span::from_whole_secs(2);
+/// and as often as this.
+const LONGEST: Span = Span::from_whole_secs(30);
 /// Who comes first waits so long.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Steps of the slider.
@@ -44,8 +47,9 @@ pub(super) struct Plans {
 #[derive(Default)]
 struct Known {
     outlook: Option<Arc<Outlook>>,
-    /// When it began to be computed.
+    /// When it began to be computed, and how long that took.
     began: Option<Time>,
+    took: Span,
     is_being_made: bool,
 }
 
@@ -63,7 +67,9 @@ impl Plans {
         let made = self.made.notified();
         let (found, starts) = {
             let (mut state, now) = (self.state(), app.clock.now());
-            let is_old = state.began.is_none_or(|began| now.since(began) >= AGAIN);
+            let again =
+                Span::from_nanos(TIMES.saturating_mul(state.took.as_nanos())).max(SHORTEST).min(LONGEST);
+            let is_old = state.began.is_none_or(|began| now.since(began) >= again);
             let starts = is_old && !state.is_being_made;
             if starts {
                 (state.is_being_made, state.began) = (true, Some(now));
@@ -73,9 +79,10 @@ impl Plans {
         if starts {
             let (own, app) = (Arc::clone(self), app.clone());
             tokio::spawn(async move {
+                let began = app.clock.now();
                 let computed = compute(&app).await;
                 let mut state = own.state();
-                state.is_being_made = false;
+                (state.is_being_made, state.took) = (false, app.clock.now().since(began));
                 // What cannot be computed now stays as it was known.
                 state.outlook = computed.map(Arc::new).or(state.outlook.take());
                 drop(state);
@@ -112,25 +119,21 @@ pub(super) struct Asked {
 }
 
 /// The plan
-pub(super) async fn page(
-    State(board): State<Shared>,
-    Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<Asked>,
-) -> Answer<Response> {
-    let outlook = board.plans.known(&board.app).await;
-    let budget = board.app.handle.budget().await.ok();
+pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
+    let outlook = desk.plans.known(&desk.app).await;
+    let budget = desk.app.handle.budget().await.ok();
     let main = html! {
         (frame::flash(asked.done.as_deref()))
         h1 { "Plan" }
         p.lead { "What a budget buys: the share of copies that are fresh, by importance, with requests spent as well as they can be." }
         @match (&outlook, &budget) {
-            (Some(outlook), Some(budget)) => (bought(outlook, budget, &asked, visitor)),
+            (Some(outlook), Some(budget)) => (bought(outlook, budget, &asked, desk.visitor)),
             (_, None) => p.empty { "No crawl runs, so there is no budget to plan." },
             (None, Some(_)) => p.empty { "It is being computed, or there are no pages yet. " a href="/plan" { "Look again" } "." },
         }
-        (board.plans.what_if.html(visitor, board.app.clock.now()))
+        (desk.plans.what_if.html(desk.visitor, desk.now))
     };
-    Ok(frame::page(&board, visitor, Place::Plan, "Plan", &main))
+    Ok(desk.show(Place::Plan, "Plan", &main))
 }
 
 fn bought(outlook: &Outlook, budget: &BudgetNow, asked: &Asked, visitor: Visitor) -> Markup {
@@ -148,7 +151,7 @@ fn bought(outlook: &Outlook, budget: &BudgetNow, asked: &Asked, visitor: Visitor
             p.answer {
                 strong #chosen-rate { (three(chosen)) } " requests a second buy "
                 strong #chosen-polite { (percent(outlook.polite_at(chosen))) } " fresh copies without asking any host too often, "
-                strong #chosen-best { (percent(outlook.best_at(chosen))) } " if hosts did not mind. What signals add comes on top."
+                strong #chosen-best { (percent(outlook.best_at(chosen))) } " if hosts did not mind."
             }
             (curve(outlook, budget))
         }
@@ -164,7 +167,10 @@ fn bought(outlook: &Outlook, budget: &BudgetNow, asked: &Asked, visitor: Visitor
         p.small.soft {
             "Computed from " @if outlook.sample < outlook.pages { (grouped(outlook.sample)) " pages by chance of " }
             (counted(outlook.pages, "page")) ", as they are believed to change now: right within "
-            (format!("{:.1}", 196.0 * outlook.error)) " points in 19 of 20 cases, as far as chance goes; signals, which make fetches worth more, are not counted in. "
+            (format!("{:.1}", 196.0 * outlook.error)) " points in 19 of 20 cases, as far as chance goes. "
+            @if outlook.heard > 0.0 { "Of " (percent(outlook.heard)) " of the pages changes are announced: they are fetched by signals where that is worth more, "
+                "as good as their signals are believed to be. " } @else { "Nothing announces changes of these pages, as far as is known. " }
+            @if outlook.seen < 0.5 { strong { "Only " (percent(outlook.seen)) " of the pages were looked at twice: of the others nothing is known yet, and these figures say little. " } }
             "The polite curve lets no host have more requests than its gap allows, and spends what is left elsewhere."
             @if let Some(most) = outlook.most { " More than " (three(most)) " requests a second cannot be spent politely." }
         }
@@ -207,7 +213,7 @@ fn curve(outlook: &Outlook, budget: &BudgetNow) -> Markup {
         id: "curve",
         title: "Fresh copies for a budget",
         says: format!(
-            "With {} requests a second {} of copies are fresh at best, {} politely, without signals.",
+            "With {} requests a second {} of copies are fresh at best, {} politely.",
             three(rate),
             percent(outlook.best_at(rate)),
             percent(outlook.polite_at(rate))
@@ -223,8 +229,8 @@ fn curve(outlook: &Outlook, budget: &BudgetNow) -> Markup {
         },
         points,
         legend: vec![
-            (line_mark(""), "best that is polite, without signals".to_owned()),
-            (line_mark("b"), "best if hosts did not mind, without signals".to_owned()),
+            (line_mark(""), "best that is polite".to_owned()),
+            (line_mark("b"), "best if hosts did not mind".to_owned()),
             (html! { path.mark d="M12 0V10" {} }, format!("the budget now: {}{spent} requests a second, a fetch is worth {}", three(rate), short(budget.price))),
             (dot_mark("ring"), format!("fresh now: {}", words::share(budget.freshness))),
         ],

@@ -18,6 +18,10 @@ pub(in super::super) struct Outlook {
     /// How many pages there are, and how many this was computed from.
     pub(super) pages: usize,
     pub(super) sample: usize,
+    /// The share of those whose changes are announced, as far as that says something.
+    pub(super) heard: f64,
+    /// The share of those that were looked at twice: of the others it is only known that they are like them.
+    pub(in super::super) seen: f64,
     /// Requests per second, each the same multiple of the one before,
     pub(super) rates: Vec<f64>,
     /// the share of fresh copies that they buy at best,
@@ -42,12 +46,13 @@ impl Outlook {
             })
             .collect();
         let mut pages = Vec::with_capacity(sample.pages.len());
-        for (((rate, importance), shape), host) in
-            sample.pages.iter().zip(&sample.shapes).zip(&sample.host_of)
-        {
-            let Ok(page) = LearnedPage::new(*rate, *shape, *importance) else { continue };
+        let (mut heard, mut seen) = (0, 0);
+        for own in &sample.pages {
+            let Some(page) = own.candidate() else { continue };
             pages.push(page);
-            groups.get_mut(*host as usize)?.candidates.push(page);
+            heard += usize::from(own.signals.is_some());
+            seen += usize::from(own.is_seen);
+            groups.get_mut(own.host as usize)?.candidates.push(page);
         }
         if pages.is_empty() || !(budget > 0.0) {
             return None;
@@ -76,6 +81,8 @@ impl Outlook {
         Some(Self {
             pages: of,
             sample: pages.len(),
+            heard: heard as f64 / pages.len() as f64,
+            seen: seen as f64 / pages.len() as f64,
             best: on(&best),
             polite: on(&polite),
             error: error(&pages, budget_here, share),
@@ -156,17 +163,27 @@ fn error(pages: &[LearnedPage], budget: f64, share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use refrain_engine::HostShare;
+    use refrain_core::estimate::Posterior;
+    use refrain_core::estimate::signals::quality::Quality;
+    use refrain_engine::{HostShare, SampledPage};
 
     use super::*;
 
     fn sample(count: usize, of: usize, gap: Span) -> Sample {
         let hosts = 10;
+        let page = |n: usize| {
+            let (mean, shape) = (1e-4 * (1 + n % 7) as f64, 0.5 + (n % 5) as f64);
+            SampledPage {
+                changes: Posterior::new(shape, shape / mean).unwrap(),
+                signals: None,
+                importance: 1.0 + (n % 3) as f64,
+                is_seen: n.is_multiple_of(2),
+                host: (n % hosts) as u32,
+            }
+        };
         Sample {
-            pages: (0..count).map(|n| (1e-4 * (1 + n % 7) as f64, 1.0 + (n % 3) as f64)).collect(),
-            shapes: (0..count).map(|n| 0.5 + (n % 5) as f64).collect(),
+            pages: (0..count).map(page).collect(),
             of,
-            host_of: (0..count).map(|n| (n % hosts) as u32).collect(),
             hosts: vec![HostShare { gap, pages: (of / hosts) as u32 }; hosts],
         }
     }
@@ -176,15 +193,10 @@ mod tests {
         let all = Outlook::new(&sample(1000, 1000, Span::ZERO), 0.5).unwrap();
         let some = Outlook::new(&sample(1000, 10_000, Span::ZERO), 5.0).unwrap();
         assert!((all.best_at(0.5) - some.best_at(5.0)).abs() < 1e-9);
-        assert_eq!((all.error, all.most), (0.0, None));
+        assert_eq!((all.error, all.most, all.seen), (0.0, None, 0.5));
         assert!(some.error > 0.0 && some.error < 0.05);
         let sample = sample(1000, 1000, Span::ZERO);
-        let pages: Vec<LearnedPage> = sample
-            .pages
-            .iter()
-            .zip(&sample.shapes)
-            .map(|((rate, importance), shape)| LearnedPage::new(*rate, *shape, *importance).unwrap())
-            .collect();
+        let pages: Vec<LearnedPage> = sample.pages.iter().filter_map(SampledPage::candidate).collect();
         let exact = allocate(&pages, 0.5);
         assert!((all.best_at(0.5) - exact.unwrap().freshness).abs() < 2e-3);
         assert!(all.best_at(0.25) < all.best_at(0.5) && all.best_at(0.5) < all.best_at(1.0));
@@ -201,6 +213,29 @@ mod tests {
         assert!(few.polite_at(30.0) < few.best_at(30.0) - 0.05);
         assert!((few.polite_at(30.0) - few.polite_at(2.0)).abs() < 1e-6);
         assert!(few.polite.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9));
+    }
+
+    #[test]
+    fn what_is_announced_is_worth_more() {
+        let silent = sample(1000, 1000, Span::from_whole_secs(10));
+        let mut heard = silent.clone();
+        for page in &mut heard.pages {
+            // Nine changes of ten are announced, and nothing else.
+            let rate = page.changes.mean();
+            page.signals = Some(Quality::new(0.1 * rate, 20.0, 0.9 * rate).unwrap());
+        }
+        let (without, with) = (Outlook::new(&silent, 0.5).unwrap(), Outlook::new(&heard, 0.5).unwrap());
+        assert_eq!((without.heard, with.heard), (0.0, 1.0));
+        for rate in [0.1, 0.5, 5.0] {
+            assert!(with.best_at(rate) > without.best_at(rate), "{rate}");
+            assert!(with.polite_at(rate) > without.polite_at(rate), "{rate}");
+        }
+        assert!(
+            with.best_at(0.5) > without.best_at(0.5) + 0.1,
+            "{} {}",
+            with.best_at(0.5),
+            without.best_at(0.5)
+        );
     }
 
     #[test]

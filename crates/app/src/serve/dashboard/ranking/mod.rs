@@ -150,7 +150,7 @@ impl Ranking {
         let order = &self.orders[place];
         if wanted.is_all() {
             let at = |rank: usize| order[if turned { order.len() - 1 - rank } else { rank }];
-            let end = (skip + limit).min(order.len());
+            let end = skip.saturating_add(limit).min(order.len());
             let pages = (skip.min(end)..end).map(|rank| self.ranked(at(rank))).collect();
             return Portion { pages, all: order.len(), before: skip };
         }
@@ -272,7 +272,9 @@ mod tests {
         assert_eq!(list(Order::Fetched, false), [4, 3, 2, 1]);
         let part = ranking.list(&Wanted::default(), Order::Value, false, 1, 2);
         assert_eq!((numbers(&part), part.all, part.before), (vec![3, 2], 4, 1));
-        assert_eq!(ranking.list(&Wanted::default(), Order::Value, false, 99, 2).pages, []);
+        for skip in [99, usize::MAX] {
+            assert_eq!(ranking.list(&Wanted::default(), Order::Value, false, skip, 2).pages, []);
+        }
     }
 
     #[test]
