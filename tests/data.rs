@@ -56,10 +56,24 @@ impl Crawled {
         refrain(&args.iter().chain(&["--data", &data]).copied().collect::<Vec<_>>())
     }
 
-    /// The page changes, and the crawl sees it.
+    /// The page changes, and the crawl sees it, and that it is the same after that: on a busy machine not at the first attempt.
     fn change(&self, path: &str, body: &str) {
+        let outcomes = || -> Vec<String> {
+            let looks = self.run(&["export", "--observations", "--prefix", &self.web.url(path)]);
+            json_lines(&looks).iter().map(|look| look["outcome"].as_str().unwrap().to_owned()).collect()
+        };
+        let before = outcomes().len();
         self.web.put(path, Page::html(body));
-        self.crawl(&["--for", "700ms"]);
+        for _ in 0..20 {
+            self.crawl(&["--for", "700ms"]);
+            let since = outcomes().split_off(before);
+            if since.iter().any(|outcome| outcome == "changed")
+                && since.last().is_some_and(|last| last != "changed")
+            {
+                return;
+            }
+        }
+        panic!("nobody saw that {path} changed");
     }
 }
 

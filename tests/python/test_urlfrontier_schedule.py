@@ -306,10 +306,15 @@ def test_what_it_would_serve_is_leased(server_scheduled):
     assert time.monotonic() - begun > 0.9 and urls(again) == urls(first)
 
 
-@pytest.mark.parametrize("schedule", ["client", "server"])
-def test_its_pages_are_to_be_seen_as_all_others_are(frontiers, schedule):
+def explained(server, url):
+    """What `refrain explain` says of a page, to people and to programs."""
+    assert server.run("explain", url, "--json", "--data", str(server.data)).stdout.startswith("{")
+    return server.run("explain", url, "--data", str(server.data)).stdout
+
+
+def test_its_pages_are_to_be_seen_as_all_others_are(server_scheduled):
     """In the API, the dashboard, and by `refrain explain`."""
-    frontier = frontiers(toml=f'[urlfrontier]\nschedule = "{schedule}"')
+    frontier = server_scheduled()
     server = frontier.server
     frontier.put(*(frontier.discovered(f"http://h{number}.example/page", crawl="mine", metadata={"depth": "1"}) for number in range(5)))
     listed = [page["url"] for page in server.get("/v1/pages", {"limit": 100}).ok()["pages"]]
@@ -322,10 +327,35 @@ def test_its_pages_are_to_be_seen_as_all_others_are(frontiers, schedule):
     assert board.status == 200 and b"h3.example" in board.body
     board = server.get(f"/pages/{page['id']}", headers={"Accept": "text/html"})
     assert board.status == 200
-    explained = server.run("explain", "http://h3.example/page", "--data", str(server.data)).stdout
-    assert "http://h3.example/page" in explained and "mine" in explained, explained
-    assert schedule in explained, "and who decides"
-    assert server.run("explain", "http://h3.example/page", "--json", "--data", str(server.data)).stdout.startswith("{")
+    said = explained(server, "http://h3.example/page")
+    assert "http://h3.example/page" in said and "crawl mine" in said and "server scheduled" in said, said
+    assert server.get("/v1/crawls").ok()["crawls"] == [{"name": "mine", "schedule": "server", "queues": 5, "urls": 5, "completed": 0}]
+    assert {url["page"] for url in server.get("/v1/crawls/mine/urls").ok()["urls"]} >= {page["id"]}
     frontier.delete_crawl("mine")
     assert server.get("/v1/pages").ok()["pages"] == []
     assert server.get("/v1/page?" + urllib.parse.urlencode({"url": "http://h3.example/page"})).status == 404
+
+
+def test_urls_that_their_client_decides_about_are_to_be_seen(frontiers):
+    """They are no pages of ours, and are listed with their crawl."""
+    frontier = frontiers()
+    server = frontier.server
+    frontier.put(*(frontier.discovered(f"http://h{number}.example/page", crawl="my own/ü") for number in range(5)),
+                 frontier.known("http://h0.example/done", 0, crawl="my own/ü"), frontier.known("http://h0.example/", now() + 1000, crawl="other"))
+    crawls = {crawl.pop("name"): crawl for crawl in server.get("/v1/crawls").ok()["crawls"]}
+    assert crawls == {"my own/ü": {"schedule": "client", "queues": 5, "urls": 6, "completed": 1}, "other": {"schedule": "client", "queues": 1, "urls": 1, "completed": 0}}
+    found, cursor = [], None
+    while True:
+        part = server.get(f"/v1/crawls/{urllib.parse.quote('my own/ü', safe='')}/urls", {"limit": 2, **({"cursor": cursor} if cursor else {})}).ok()
+        found += part["urls"]
+        cursor = part["next"]
+        if not cursor:
+            break
+    assert [url["url"] for url in found] == [f"http://h{number}.example/page" for number in range(5)] + ["http://h0.example/done"]
+    assert found[0]["key"] == "h0.example" and found[0]["due"] and not found[0]["completed"] and found[5]["completed"] and found[5]["due"] is None
+    some = server.get("/v1/crawls/other/urls", {"contains": "h0", "key": "h0.example"}).ok()
+    assert [url["url"] for url in some["urls"]] == ["http://h0.example/"] and some["next"] is None
+    assert server.get("/v1/crawls/nobodys/urls").status == 404
+    said = explained(server, "http://h3.example/page")
+    assert "crawl my own/ü" in said and "client scheduled" in said, said
+    assert "never again" in explained(server, "http://h0.example/done")
