@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc;
 
-use refrain_core::frontier::{Order, OrderId};
+use refrain_core::frontier::{Budget, Order, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Edit, NewPage, Origin, PageId, Role};
@@ -28,8 +28,8 @@ pub(super) const FOUND: &str = "urlfrontier";
 const MOST_DUE: usize = 20_000;
 /// So many orders for pages of others are kept for whoever asks next.
 const MOST_UNCLAIMED: usize = 64;
-/// A page of which nothing can be learned is looked at again after this.
-const UNKNOWN: Span = Span::from_whole_secs(86_400);
+/// A page of which nothing can be learned is looked at again after this at the soonest, and at the latest.
+const UNKNOWN: (Span, Span) = (Span::from_whole_secs(1), Span::from_whole_secs(86_400));
 
 /// Pages that other crawlers fetch by themselves.
 #[derive(Default)]
@@ -214,6 +214,16 @@ impl Crawl {
         Ok(())
     }
 
+    /// How long a page waits of which nothing can be learned: as long as if all took turns.
+    fn turn(&self) -> Span {
+        let frontier = &self.scheduler.frontier;
+        let turn = match frontier.budget() {
+            Budget::Rate(rate) => Span::from_secs(frontier.len() as f64 / rate),
+            Budget::Price { .. } => UNKNOWN.1,
+        };
+        turn.clamp(UNKNOWN.0, UNKNOWN.1)
+    }
+
     /// What a look means beside what is known of the page.
     fn judge_look(&self, now: Time, memo: Memo, saw: Saw) -> Looked {
         let says_nothing =
@@ -226,7 +236,7 @@ impl Crawl {
             response: None,
             took: Span::ZERO,
             memo,
-            seen: Seen::Postponed(now + UNKNOWN),
+            seen: Seen::Postponed(now + self.turn()),
         };
         if says_nothing {
             return unknown(memo);
