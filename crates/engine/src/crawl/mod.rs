@@ -75,9 +75,10 @@ pub struct Crawl {
     clock: Clock,
     scheduler: Box<Scheduler>,
     reader: Reader,
-    recorder: Recorder,
-    /// Queues of crawlers that fetch by themselves, if there are any; and the pages in them whose values decide.
+    /// Queues of crawlers that fetch by themselves, if there are any. Before the recorder: who hands something to the store leaves before it.
     queues: Option<queues::Keeper>,
+    recorder: Recorder,
+    /// The pages in queues of other crawlers whose values decide.
     queued: Queued,
     kit: Arc<Kit>,
     events: UnboundedReceiver<Event>,

@@ -107,6 +107,19 @@ impl Drop for Keeper {
     }
 }
 
+/// Says what became of what was handed to the store: also if the store ends before it comes to that.
+struct Report {
+    to: mpsc::Sender<Note>,
+    written: bool,
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        // Nobody waits if it is over.
+        let _ = self.to.send(Note::Written(self.written));
+    }
+}
+
 /// Called when what came before is on the disk.
 type Reply = Box<dyn FnOnce() + Send>;
 
@@ -181,11 +194,8 @@ impl Work {
             return;
         }
         let changes = std::mem::replace(&mut self.next, vec![QueueChanges::default()]);
-        let own = self.own.clone();
-        let written = Box::new(move |written| {
-            // Nobody waits if it is over.
-            let _ = own.send(Note::Written(written));
-        });
+        let mut report = Report { to: self.own.clone(), written: false };
+        let written = Box::new(move |written| report.written = written);
         // If the store is no more, nobody is answered: the crawl is over.
         let waiting = std::mem::take(&mut self.waiting);
         if self.store.send(Task::Queues(changes, written)).is_ok() {
