@@ -113,6 +113,12 @@ struct Report {
     written: bool,
 }
 
+impl Report {
+    fn say(mut self, written: bool) {
+        self.written = written;
+    }
+}
+
 impl Drop for Report {
     fn drop(&mut self) {
         // Nobody waits if it is over.
@@ -194,8 +200,8 @@ impl Work {
             return;
         }
         let changes = std::mem::replace(&mut self.next, vec![QueueChanges::default()]);
-        let mut report = Report { to: self.own.clone(), written: false };
-        let written = Box::new(move |written| report.written = written);
+        let report = Report { to: self.own.clone(), written: false };
+        let written = Box::new(move |written| report.say(written));
         // If the store is no more, nobody is answered: the crawl is over.
         let waiting = std::mem::take(&mut self.waiting);
         if self.store.send(Task::Queues(changes, written)).is_ok() {
