@@ -106,7 +106,11 @@ pub(crate) fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     if let Some(most) = page.max_age {
         rows.push(("max age", units::spoken(most)));
     }
-    rows.push(("added", format!("{}, as a {}", moment(facts, page.added), harmless(&page.found))));
+    let found = match page.found.as_str() {
+        "urlfrontier" => "by another crawler".to_owned(),
+        found => format!("as a {}", harmless(found)),
+    };
+    rows.push(("added", format!("{}, {found}", moment(facts, page.added))));
     let or_never = |time: Option<Time>| time.map_or_else(|| "never".to_owned(), |time| moment(facts, time));
     rows.push(("looked at", or_never(page.looked)));
     if page.fetched != page.looked {
