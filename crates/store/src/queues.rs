@@ -22,6 +22,16 @@ pub enum Schedule {
     Server,
 }
 
+impl Schedule {
+    /// As it is written in the store, and told to everybody.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
 /// A crawl, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlRow {
@@ -154,7 +164,7 @@ fn apply(connection: &Connection, changes: &QueueChanges) -> rusqlite::Result<()
     let mut write =
         connection.prepare_cached("INSERT OR REPLACE INTO crawls (name, schedule) VALUES (?1, ?2)")?;
     for crawl in &changes.crawls {
-        write.execute((&crawl.name, schedule_text(crawl.schedule)))?;
+        write.execute((&crawl.name, crawl.schedule.as_str()))?;
     }
     let mut write = connection.prepare_cached(
         "INSERT OR REPLACE INTO queues (id, crawl, key, delay, blocked_until, most, served) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -195,13 +205,6 @@ fn apply(connection: &Connection, changes: &QueueChanges) -> rusqlite::Result<()
         connection.prepare_cached("DELETE FROM served WHERE id <= ?1")?.execute((ended,))?;
     }
     crate::commit::meta(connection, &changes.meta)
-}
-
-fn schedule_text(schedule: Schedule) -> &'static str {
-    match schedule {
-        Schedule::Client => "client",
-        Schedule::Server => "server",
-    }
 }
 
 impl Reader {

@@ -21,7 +21,7 @@ use crate::handle::{
 use crate::restore::Scheduler;
 use crate::rules::{HostRules, Verdict};
 use crate::settings::host_name;
-use crate::visit::{Seen, Visited};
+use crate::visit::Seen;
 
 /// The work of other fetchers.
 #[derive(Default)]
@@ -373,27 +373,10 @@ impl Crawl {
     }
 
     fn take_look(&mut self, now: Time, stored: PageId, held: Held, looked: Looked) -> Result<(), CrawlError> {
-        let Looked { host, time, status, bytes, response, took, memo, seen } = looked;
-        let asked = !matches!(seen, Seen::Disallowed);
-        let name = host.clone();
+        let asked = !matches!(looked.seen, Seen::Disallowed);
+        let (name, response) = (looked.host.clone(), looked.response);
         match (held, self.scheduler.pages.scheduled(stored)) {
-            (Held::Order(order), Some(page)) => {
-                let visited = Visited {
-                    number: 0,
-                    order: Some(order),
-                    page,
-                    stored,
-                    host,
-                    time,
-                    status,
-                    bytes,
-                    response,
-                    took,
-                    memo,
-                    seen,
-                };
-                self.take_in(now, visited)?;
-            }
+            (Held::Order(order), Some(page)) => self.take_in(now, looked.into_visit(order, page, stored))?,
             // It was paused or removed meanwhile; its host is free again all the same.
             _ => self.give_back(now, held, response)?,
         }

@@ -19,7 +19,7 @@ use crate::memo::Memo;
 use crate::queues::{Keeper, Note};
 use crate::seeds;
 use crate::settings::host_name;
-use crate::visit::{Seen, Visited};
+use crate::visit::Seen;
 
 /// How such pages were found.
 pub(super) const FOUND: &str = "urlfrontier";
@@ -187,27 +187,9 @@ impl Crawl {
                 // Nobody told it to look, and it did: that counts all the same.
                 None => self.scheduler.frontier.resume(now, page)?.id,
             };
-            let Looked { host, time, status, bytes, response, took, memo, seen } =
-                self.judge_look(now, memo, saw);
-            let name = host.clone();
-            let (number, order) = (0, Some(order));
-            self.take_in(
-                now,
-                Visited {
-                    number,
-                    order,
-                    page,
-                    stored,
-                    host,
-                    time,
-                    status,
-                    bytes,
-                    response,
-                    took,
-                    memo,
-                    seen,
-                },
-            )?;
+            let looked = self.judge_look(now, memo, saw);
+            let name = looked.host.clone();
+            self.take_in(now, looked.into_visit(order, page, stored))?;
             self.answered(now, &name)?;
         }
         self.journal.when_written(now, move |_| tell(reply, ()));

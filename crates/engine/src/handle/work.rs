@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use refrain_core::frontier::{self, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::{Headers, Response, Version};
 use refrain_fetch::robots::Robots;
@@ -17,7 +18,7 @@ use crate::memo::Memo;
 use crate::read::{self, Read};
 use crate::rules::{HostRules, Verdict};
 use crate::settings::host_name;
-use crate::visit::{Kit, Seen};
+use crate::visit::{Kit, Seen, Visited};
 
 /// No fetcher gets more at a time.
 pub const MOST_AT_A_TIME: usize = 1000;
@@ -213,6 +214,15 @@ pub(crate) struct Looked {
     pub(crate) took: Span,
     pub(crate) memo: Memo,
     pub(crate) seen: Seen,
+}
+
+impl Looked {
+    /// As if it had been a visit of our own.
+    pub(crate) fn into_visit(self, order: OrderId, page: frontier::PageId, stored: PageId) -> Visited {
+        let Self { host, time, status, bytes, response, took, memo, seen } = self;
+        let (number, order) = (0, Some(order));
+        Visited { number, order, page, stored, host, time, status, bytes, response, took, memo, seen }
+    }
 }
 
 /// What a fetcher needs to know to make the fetches of a grant; and what is answered for it, since no fetch is made: robots.txt forbids it.

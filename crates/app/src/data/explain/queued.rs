@@ -76,7 +76,7 @@ pub(crate) fn shapes(places: Places) -> Vec<InQueue> {
         .map(|(Placed { queue, item }, schedule)| InQueue {
             crawl: queue.crawl,
             key: queue.key,
-            schedule: if schedule == Schedule::Server { "server" } else { "client" },
+            schedule: schedule.as_str(),
             created: moment(Some(at(item.created))),
             due: moment(Some(at(item.due)).filter(|_| item.due != 0 && item.page.is_none())),
             completed: item.due == 0,

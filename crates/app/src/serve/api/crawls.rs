@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use http::request::Parts;
 use refrain_core::time::{Span, Time};
-use refrain_store::{CrawlTally, Placed, Schedule};
+use refrain_store::{CrawlTally, Placed};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -38,17 +38,10 @@ pub(crate) struct Crawl {
     completed: u64,
 }
 
-pub(crate) fn word(schedule: Schedule) -> &'static str {
-    match schedule {
-        Schedule::Client => "client",
-        Schedule::Server => "server",
-    }
-}
-
 impl From<CrawlTally> for Crawl {
     fn from(tally: CrawlTally) -> Self {
         Self {
-            schedule: word(tally.crawl.schedule),
+            schedule: tally.crawl.schedule.as_str(),
             name: tally.crawl.name,
             queues: tally.queues,
             urls: tally.items,
