@@ -5,8 +5,10 @@
 //! - [`simulate`]: pages whose parameters are known, with signals from a file or by chance
 //! - [`trace`], [`replay`]: recorded histories, of which a policy sees what a crawler sees
 //! - [`discover`]: hubs that show links to short-lived pages, by chance or as recorded
+//! - [`figures`]: the papers' figures, measured anew
 
 pub mod discover;
+pub mod figures;
 pub mod made_up;
 mod policy;
 pub mod replay;

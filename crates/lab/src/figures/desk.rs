@@ -1,0 +1,92 @@
+//! Where an experiment works.
+
+use rayon::prelude::*;
+
+use super::Scale;
+use crate::discover::Item;
+use crate::trace::Trace;
+
+/// What an experiment is given.
+pub struct Desk<'a> {
+    /// How large.
+    pub scale: Scale,
+    /// Where chance starts from.
+    pub seed: u64,
+    /// Real histories.
+    pub recorded: &'a Recorded,
+    keeper: &'a dyn Keeper,
+}
+
+/// Who keeps what cells measured, and shows how far it has come. It must be quick.
+pub trait Keeper: Sync {
+    /// What this cell measured before, in a run with the same scale and seed.
+    fn kept(&self, cell: &str) -> Option<Vec<f64>>;
+    /// A cell is done.
+    fn keep(&self, cell: &str, numbers: &[f64]);
+    /// So many more cells are going to be asked for.
+    fn expect(&self, cells: usize);
+}
+
+/// A piece of work that stands alone. Its numbers depend on its name, the scale and the seed, and on nothing else.
+pub struct Cell<'a> {
+    /// A name that no other cell of the experiment has.
+    pub name: String,
+    /// The work. It may be called on any thread, and may use rayon itself.
+    pub work: Box<dyn Fn() -> Result<Vec<f64>, FigureError> + Send + Sync + 'a>,
+}
+
+impl<'a> Cell<'a> {
+    /// A cell.
+    pub fn new(
+        name: impl Into<String>,
+        work: impl Fn() -> Result<Vec<f64>, FigureError> + Send + Sync + 'a,
+    ) -> Self {
+        Self { name: name.into(), work: Box::new(work) }
+    }
+}
+
+/// Real histories that come with Refrain.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// Pages with changes and signals.
+    pub trace: Option<Trace>,
+    /// Short-lived items, source by source, in the order of time.
+    pub items: Vec<Vec<Item>>,
+    /// How the interest in items went: for each, seconds since it appeared, and what had been counted by then.
+    pub interest: Vec<Vec<(f64, f64)>>,
+}
+
+/// Why there are no findings.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct FigureError(pub String);
+
+impl<'a> Desk<'a> {
+    /// A desk.
+    pub fn new(scale: Scale, seed: u64, recorded: &'a Recorded, keeper: &'a dyn Keeper) -> Self {
+        Self { scale, seed, recorded, keeper }
+    }
+
+    /// One of two, by the scale.
+    pub fn pick<T>(&self, quick: T, paper: T) -> T {
+        match self.scale {
+            Scale::Quick => quick,
+            Scale::Paper => paper,
+        }
+    }
+
+    /// What the cells measure, in their order, side by side; those that were done before are not done again.
+    ///
+    /// # Errors
+    /// The first one that a cell returns.
+    pub fn measure(&self, cells: &[Cell<'_>]) -> Result<Vec<Vec<f64>>, FigureError> {
+        self.keeper.expect(cells.len());
+        let measured = cells.par_iter().map(|cell| {
+            let before = self.keeper.kept(&cell.name);
+            let numbers = before.map_or_else(|| (cell.work)(), Ok)?;
+            self.keeper.keep(&cell.name, &numbers);
+            Ok(numbers)
+        });
+        measured.collect()
+    }
+}
