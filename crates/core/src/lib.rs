@@ -12,7 +12,7 @@
 
 pub mod estimate;
 pub mod frontier;
-mod ids;
+pub mod ids;
 pub mod math;
 pub mod optimum;
 pub mod page;

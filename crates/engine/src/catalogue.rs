@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use refrain_core::frontier::{HostId, PageId};
+use refrain_core::ids::IdMap;
 use refrain_core::time::{Span, Time};
 use refrain_store as store;
 
@@ -15,7 +16,7 @@ use crate::rules::HostRules;
 pub(crate) struct Pages {
     /// By the number in the frontier.
     stored: Vec<Option<store::PageId>>,
-    scheduled: HashMap<store::PageId, PageId>,
+    scheduled: IdMap<store::PageId, PageId>,
     /// Pages whose links were read since the start.
     read: HashSet<store::PageId>,
     /// All addresses.
@@ -139,18 +140,22 @@ impl Hosts {
         self.by_name.get(name)
     }
 
-    /// A host, which is added if it is new.
-    pub(crate) fn entry(&mut self, name: &str, add: impl FnOnce() -> HostId) -> &mut HostEntry {
-        let names = &mut self.names;
-        self.by_name.entry(name.into()).or_insert_with_key(|name| {
-            let id = add();
-            let index = id.index() as usize;
-            if index >= names.len() {
-                names.resize(index + 1, Arc::from(""));
-            }
-            names[index] = Arc::clone(name);
-            HostEntry::new(id)
-        })
+    /// The number of a host, which is added if it is new.
+    pub(crate) fn id(&mut self, name: &str, add: impl FnOnce() -> HostId) -> HostId {
+        match self.by_name.get(name) {
+            Some(known) => known.id,
+            None => self.add(name, add()).id,
+        }
+    }
+
+    /// A host that is new.
+    pub(crate) fn add(&mut self, name: &str, id: HostId) -> &mut HostEntry {
+        let (name, index) = (Arc::<str>::from(name), id.index() as usize);
+        if index >= self.names.len() {
+            self.names.resize(index + 1, Arc::from(""));
+        }
+        self.names[index] = Arc::clone(&name);
+        self.by_name.entry(name).or_insert_with(|| HostEntry::new(id))
     }
 
     /// The host with this number, and its name.

@@ -4,11 +4,12 @@
 //! heard: for a new page, the requests that find nothing meanwhile; for a change that is announced, those that find a stale copy. How often
 //! is learned by the frontier; what it is worth is learned here, and hubs of which little is known are like the mean of the others.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::estimate::interest::links::LinkCounts;
 use refrain_core::frontier::HubState;
+use refrain_core::ids::IdMap;
 use refrain_store::{HubFacts, PageId, Reader, StoreError};
 
 use crate::links::LinkMemory;
@@ -102,7 +103,7 @@ pub(crate) struct Hub {
 
 /// All of them.
 pub(crate) struct Hubs {
-    hubs: HashMap<PageId, Hub>,
+    hubs: IdMap<PageId, Hub>,
     all: Worth,
     /// News in all visits to sitemaps and feeds, and the time between those.
     links: f64,
@@ -141,7 +142,7 @@ impl Hubs {
     /// half of the budget: so every one is visited again soon. That counts as little as one visit to one of them.
     pub(crate) fn new(rate: f64) -> Self {
         Self {
-            hubs: HashMap::new(),
+            hubs: IdMap::default(),
             all: Worth::default(),
             links: 0.5,
             seconds: 8.0 / rate,

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use refrain_core::estimate::signals::voices::Voices;
 use refrain_core::frontier::{Attentive, HostId};
+use refrain_core::ids::IdMap;
 use refrain_store::{PageId, Reader, StoreError, Voice};
 
 use crate::catalogue::Hosts;
@@ -31,7 +32,7 @@ fn count_of(open: &mut Open, kind: Kind) -> &mut u32 {
 #[derive(Default)]
 pub(crate) struct Listening {
     voices: Voices,
-    open: HashMap<PageId, Open>,
+    open: IdMap<PageId, Open>,
     /// Hosts that somebody speaks about, by their numbers.
     hosts: HashMap<u32, HostId>,
 }

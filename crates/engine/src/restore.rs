@@ -128,7 +128,7 @@ impl Scheduler {
         for (row, rules) in rows {
             let id = self.frontier.add_host(self.manners);
             names.insert(row.id, id);
-            let entry = self.hosts.entry(&row.name, || id);
+            let entry = self.hosts.add(&row.name, id);
             entry.failures = row.failures;
             entry.back_off = row.back_off_until;
             (entry.wanted_gap, entry.paused) = (row.wanted_gap, row.paused);
@@ -326,7 +326,7 @@ impl Scheduler {
     /// killed before it could write that down.
     pub(crate) fn host(&mut self, name: &str) -> HostId {
         let (frontier, manners, start) = (&mut self.frontier, self.manners, self.start);
-        self.hosts.entry(name, || frontier.add_host_visited(manners, start)).id
+        self.hosts.id(name, || frontier.add_host_visited(manners, start))
     }
 }
 

@@ -98,6 +98,9 @@ fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> 
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_AT)?;
     connection.pragma_update(None, "journal_size_limit", MOST_LOG_BYTES)?;
+    // What is written here comes from types that cannot be wrong. The checks are for other programs that write: SQLite makes a table of its own for each
+    // `IN (…)`, and throws it away, for every row.
+    connection.pragma_update(None, "ignore_check_constraints", true)?;
     // Negative: kibibytes rather than pages.
     connection.pragma_update(None, "cache_size", -i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX))?;
     prepare_once(connection)

@@ -5,6 +5,7 @@
 //! visited, with however many pages, is left out in one step.
 
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use super::hubs::Discovery;
 use crate::estimate::interest::clicks::Interest;
@@ -75,17 +76,24 @@ pub(super) struct Finds {
 impl Queue {
     /// The first of them now, with a bound that holds.
     fn settle(&mut self, finds: &IdMap<u32, Find>, host: u32, now: Time, policy: Discovery) -> Option<Bound> {
-        while let Some(Bound { index, .. }) = self.bounds.pop() {
+        loop {
+            let mut first = self.bounds.peek_mut()?;
+            let index = first.index;
             let find = finds.get(&index).filter(|find| find.waits && find.from <= now && find.host == host);
-            let Some(find) = find else { continue };
+            let Some(find) = find else {
+                PeekMut::pop(first);
+                continue;
+            };
             let bound = Bound { at_most: find.rank(now, policy), index };
-            let holds = self.bounds.peek().is_none_or(|next| bound >= *next);
-            self.bounds.push(bound);
-            if holds {
+            // Written only if it is another one: then the heap is put in order again.
+            if *first != bound {
+                *first = bound;
+            }
+            drop(first);
+            if self.bounds.peek() == Some(&bound) {
                 return Some(bound);
             }
         }
-        None
     }
 }
 

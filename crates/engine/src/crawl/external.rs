@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use refrain_core::frontier::{self, HostId, Order, OrderId};
+use refrain_core::ids::IdMap;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{GrantFacts, Leased, PageId, Reader};
@@ -26,7 +27,7 @@ use crate::visit::Seen;
 /// The work of other fetchers.
 #[derive(Default)]
 pub(super) struct External {
-    open: HashMap<u64, Open>,
+    open: IdMap<u64, Open>,
     /// Grants by what their fetchers call them.
     keys: HashMap<String, u64>,
     /// The last number that was used.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use refrain_core::frontier::OrderId;
+use refrain_core::ids::IdMap;
 use refrain_core::time::{Span, Time};
 use refrain_store::warc::Encoded;
 use refrain_store::{
@@ -37,10 +38,10 @@ pub(super) struct Journal {
     /// What follows when the batch under way is written.
     committing: Option<Following>,
     /// Pages as visits left them, until the store knows; and in how many batches that is.
-    memos: HashMap<PageId, (u64, Memo)>,
+    memos: IdMap<PageId, (u64, Memo)>,
     batch: u64,
     /// Leases that were not written yet.
-    leases: HashMap<PageId, Lease>,
+    leases: IdMap<PageId, Lease>,
     /// Facts wait for others at most so long: a commit costs about as much as ten looks.
     patience: Span,
     /// What follows when what waits is written.

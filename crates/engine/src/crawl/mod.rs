@@ -28,10 +28,11 @@ mod shown;
 mod visits;
 mod wishes;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use refrain_core::frontier::{Order, OrderId};
+use refrain_core::ids::IdMap;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::client::Client;
 use refrain_fetch::url::PageUrl;
@@ -110,7 +111,7 @@ pub struct Crawl {
     /// Pages that were paused since the start: visits to them may be under way.
     paused: HashSet<refrain_store::PageId>,
     /// Pages that somebody wants at once, each with the order that was made for that, once it is made.
-    hurried: HashMap<refrain_store::PageId, Option<OrderId>>,
+    hurried: IdMap<refrain_store::PageId, Option<OrderId>>,
     reads: Reads,
     /// Requests that count once.
     once: Ring,
@@ -187,7 +188,7 @@ impl Crawl {
             follows_anew,
             external,
             paused: HashSet::new(),
-            hurried: HashMap::new(),
+            hurried: IdMap::default(),
             reads,
             once,
         })

@@ -88,6 +88,9 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     )?;
     drop(server);
     if !args.fetches {
+        let (what, figure, wanted) =
+            dashboard::measure_unranked(|| Server::start(&folder.0.join("many"), &[]))?;
+        say(&what, figure, wanted)?;
         let data = folder.0.join("announced");
         announced::fill(&data)?;
         let server = Server::start(&data, &[])?;

@@ -95,13 +95,17 @@ type Row = (PageRecord, Option<Ranked>);
 /// All pages
 pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
     let (now, own) = (desk.now, asked.clone());
-    let table = if let Some(ranking) = desk.ranking.current(desk.app.clock).await {
-        let ranked = std::sync::Arc::clone(&ranking);
-        let (portion, rows) = desk.read(move |reader| from_ranking(reader, &ranked, &own)).await?;
-        ranked_table(&asked, &ranking, &portion, &rows, now)
-    } else {
-        let (rows, next) = desk.read(move |reader| from_store(reader, &own)).await?;
-        plain_table(&asked, &rows, next, now)
+    let unranked = desk.read(move |reader| from_store(reader, &own));
+    let table = match desk.ranking.current(desk.app.clock, unranked).await {
+        Ok(ranking) => {
+            let (ranked, own) = (std::sync::Arc::clone(&ranking), asked.clone());
+            let (portion, rows) = desk.read(move |reader| from_ranking(reader, &ranked, &own)).await?;
+            ranked_table(&asked, &ranking, &portion, &rows, now)
+        }
+        Err(unranked) => {
+            let (rows, next) = unranked?;
+            plain_table(&asked, &rows, next, now)
+        }
     };
     let main = html! {
         h1 { "Pages" }

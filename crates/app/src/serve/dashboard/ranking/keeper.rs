@@ -49,16 +49,34 @@ impl Keeper {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ranking, if there is one; if there is none, or it is old, one is on its way.
-    pub(in super::super) async fn current(self: &Arc<Self>, clock: Clock) -> Option<Arc<Ranking>> {
+    /// The ranking, if there is one; if there is none, or it is old, one is on its way. Who comes before it is made waits a moment for it, and does
+    /// `meanwhile` what can be done without; that is left if the ranking comes first.
+    pub(in super::super) async fn current<T>(
+        self: &Arc<Self>,
+        clock: Clock,
+        meanwhile: impl Future<Output = T>,
+    ) -> Result<Arc<Ranking>, T> {
         // Before it can be made: then nobody misses that it was.
         let made = self.made.notified();
-        let found = self.ask(clock);
-        if found.is_some() {
-            return found;
+        if let Some(ranking) = self.ask(clock) {
+            return Ok(ranking);
         }
-        let _ = tokio::time::timeout(PATIENCE, made).await;
-        self.state().ranking.clone()
+        let mut meanwhile = std::pin::pin!(meanwhile);
+        let mut waiting = std::pin::pin!(tokio::time::timeout(PATIENCE, made));
+        let mut other = None;
+        loop {
+            tokio::select! {
+                _ = &mut waiting => break,
+                done = &mut meanwhile, if other.is_none() => other = Some(done),
+            }
+        }
+        if let Some(ranking) = self.state().ranking.clone() {
+            return Ok(ranking);
+        }
+        Err(match other {
+            Some(other) => other,
+            None => meanwhile.await,
+        })
     }
 
     fn ask(self: &Arc<Self>, clock: Clock) -> Option<Arc<Ranking>> {
