@@ -6,9 +6,13 @@
 
 mod desk;
 mod findings;
+mod measured;
+mod rates;
+mod signals;
 
 pub use desk::{Cell, Desk, FigureError, Keeper, Recorded};
 pub use findings::{Axis, Chart, Claim, Curve, Findings, Look, Point, Scaling, Table, Verdict};
+pub use measured::Measured;
 
 /// Where an experiment comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +55,6 @@ pub struct Experiment {
 
 /// All of them, paper by paper.
 pub fn all() -> Vec<Experiment> {
-    let papers: [&[Experiment]; 0] = [];
+    let papers: [&[Experiment]; 2] = [signals::ALL, rates::ALL];
     papers.concat()
 }
