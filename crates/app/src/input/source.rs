@@ -17,6 +17,11 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// What is in the binary itself.
+    pub(super) fn within(name: &str, bytes: &'static [u8]) -> Self {
+        Self { name: name.to_owned(), bytes: ReadAhead::new(bytes) }
+    }
+
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let (name, size, mut raw): (_, _, Box<dyn Read + Send>) = if path == Path::new("-") {
             ("standard input".to_owned(), None, Box::new(io::stdin()))

@@ -4,9 +4,11 @@
 //! for each claim of the paper what was measured and whether that agrees. A cell is a piece of work that can be done apart from all others
 //! and is nothing but numbers: cells run side by side, and what was measured once is not measured again when a run is resumed.
 
+mod cost;
 mod desk;
 mod findings;
 mod measured;
+mod polite;
 mod rates;
 mod signals;
 
@@ -55,6 +57,12 @@ pub struct Experiment {
 
 /// All of them, paper by paper.
 pub fn all() -> Vec<Experiment> {
-    let papers: [&[Experiment]; 2] = [signals::ALL, rates::ALL];
+    let papers: Vec<&[Experiment]> = vec![
+        // In the order of the papers.
+        signals::ALL,
+        &polite::EXPERIMENTS,
+        rates::ALL,
+        &cost::EXPERIMENTS,
+    ];
     papers.concat()
 }
