@@ -59,9 +59,9 @@ pub struct Experiment {
 pub fn all() -> Vec<Experiment> {
     let papers: Vec<&[Experiment]> = vec![
         // In the order of the papers.
-        signals::ALL,
+        signals::EXPERIMENTS,
         &polite::EXPERIMENTS,
-        rates::ALL,
+        rates::EXPERIMENTS,
         &cost::EXPERIMENTS,
     ];
     papers.concat()

@@ -16,7 +16,7 @@ use refrain_core::estimate::{Method, Prior};
 use super::{Axis, Desk, Experiment, FigureError, Findings, Paper, Scaling};
 
 /// Its figures.
-pub(super) const ALL: &[Experiment] =
+pub(super) const EXPERIMENTS: &[Experiment] =
     &[real::FIGURE, compared::FIGURE, pace::SLOW, pace::QUICK, steps::FIGURE];
 
 const fn figure(

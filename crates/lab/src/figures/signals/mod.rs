@@ -20,7 +20,7 @@ use super::{Axis, Chart, Curve, Experiment, FigureError, Paper, Scaling};
 use crate::simulate::SimulationError;
 
 /// Its figures.
-pub(super) const ALL: &[Experiment] = &[
+pub(super) const EXPERIMENTS: &[Experiment] = &[
     baseline::FIGURE,
     cis::FIGURE,
     ncis::FIGURE,
