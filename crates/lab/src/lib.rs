@@ -5,6 +5,7 @@
 //! - [`simulate`]: pages whose parameters are known, with signals from a file or by chance
 //! - [`trace`], [`replay`]: recorded histories, of which a policy sees what a crawler sees
 //! - [`discover`]: hubs that show links to short-lived pages, by chance or as recorded
+//! - [`study`]: how wrong estimators of change rates are
 //! - [`figures`]: the papers' figures, measured anew
 
 pub mod discover;
@@ -13,6 +14,7 @@ pub mod made_up;
 mod policy;
 pub mod replay;
 pub mod simulate;
+pub mod study;
 pub mod trace;
 
 pub use policy::{Policy, UnknownPolicy};

@@ -28,15 +28,13 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let unit = args.unit.seconds();
     let world = World::read(args, unit)?;
     let setting = Setting {
-        rate: args.rate / unit,
-        horizon: span(args.horizon * unit, "--horizon")?,
         then: match (args.then_rate, args.then_at) {
-            (Some(rate), Some(at)) => Some((span(at * unit, "--then-at")?, rate / unit)),
-            _ => None,
+            (Some(rate), Some(at)) => vec![(span(at * unit, "--then-at")?, rate / unit)],
+            _ => Vec::new(),
         },
         from: span(args.from.unwrap_or(0.0) * unit, "--from")?,
         delay: span(args.delay.unwrap_or(0.0) * unit, "--delay")?,
-        seed: args.seed,
+        ..Setting::steady(args.rate / unit, span(args.horizon * unit, "--horizon")?, args.seed)
     };
     if setting.from >= setting.horizon {
         return Err(Failure::input("--from is not before --horizon; expected some time to score"));
@@ -48,7 +46,8 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.picks {
         let pages = world.pages(0)?;
         let mut picks = Vec::new();
-        simulate::run(policies[0], &pages, signals.as_deref(), &setting, |time, page| {
+        let given = simulate::World::known(&pages, signals.as_deref());
+        simulate::run(policies[0], given, &setting, |time, page| {
             picks.push((time, page));
         })?;
         to_file(path, |out| write_picks(out, &picks, &world.ids, unit))?;

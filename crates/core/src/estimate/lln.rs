@@ -17,6 +17,8 @@ pub enum Offset {
     Log,
     /// √k
     Root,
+    /// k^¾: as much as the paper tried, and too much
+    ThreeQuarters,
 }
 
 impl Offset {
@@ -25,6 +27,7 @@ impl Offset {
             Self::One => 1.0,
             Self::Log => k.max(2.0).ln(),
             Self::Root => k.sqrt(),
+            Self::ThreeQuarters => k.powf(0.75),
         }
     }
 }

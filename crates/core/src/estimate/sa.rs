@@ -16,6 +16,8 @@ pub struct Step(f64);
 impl Step {
     /// The paper's first experiment.
     pub const USUAL: Self = Self(0.75);
+    /// The slowest of the paper's third experiment: on the edge of what surely converges.
+    pub const SLOWEST: Self = Self(0.5);
 
     /// Steps of (k+1)^{-exponent}; `None` unless the exponent is above ½ and at most 1.
     pub fn new(exponent: f64) -> Option<Self> {

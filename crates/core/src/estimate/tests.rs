@@ -28,6 +28,7 @@ fn methods() -> [Method; 11] {
         Method::Lln(Offset::One),
         Method::Lln(Offset::Log),
         Method::Lln(Offset::Root),
+        Method::Lln(Offset::ThreeQuarters),
         Method::Sa(Step::USUAL),
         Method::Sam(Momentum::USUAL),
         Method::Mle,

@@ -7,10 +7,14 @@
 mod cost;
 mod desk;
 mod findings;
+mod measured;
 mod polite;
+mod rates;
+mod signals;
 
 pub use desk::{Cell, Desk, FigureError, Keeper, Recorded};
 pub use findings::{Axis, Chart, Claim, Curve, Findings, Look, Point, Scaling, Table, Verdict};
+pub use measured::Measured;
 
 /// Where an experiment comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +59,9 @@ pub struct Experiment {
 pub fn all() -> Vec<Experiment> {
     let papers: Vec<&[Experiment]> = vec![
         // In the order of the papers.
+        signals::EXPERIMENTS,
         &polite::EXPERIMENTS,
+        rates::EXPERIMENTS,
         &cost::EXPERIMENTS,
     ];
     papers.concat()

@@ -2,11 +2,13 @@
 //!
 //! All copies are fresh at the start, fetch k is at k/R, and signals come before the fetch at the same moment. Signals of a page
 //! are Poisson with the rate λΔ + ν, true and false ones together; changes need not be drawn, since what a policy earns is the chance
-//! that copies are fresh given the signals, integrated exactly.
+//! that copies are fresh given the signals, integrated exactly. Only where signals come late ([`Lateness`]) are announced changes drawn.
 
 mod ahead;
 mod drive;
+mod late;
 mod score;
+mod series;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -15,7 +17,7 @@ use rayon::prelude::*;
 use refrain_core::frontier::{
     Budget, Frontier, FrontierError, Known, Rules, Sequence, Settings, SharePage, Shares,
 };
-use refrain_core::optimum::{Page, allocate};
+use refrain_core::optimum::{Allocation, Candidate, Page, SignalPage, allocate};
 use refrain_core::page::{Belief, BeliefError};
 use refrain_core::time::{Span, Time};
 use refrain_core::value::ValueFunction;
@@ -23,23 +25,60 @@ use refrain_core::value::ValueFunction;
 use crate::policy::Policy;
 use drive::Drive;
 pub use drive::Run;
+use late::Events;
+pub use late::Lateness;
 use signals::Signals;
 
 /// How a simulation goes. Times are in seconds, rates per second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// Fetches per second.
     pub rate: f64,
     /// How long it goes.
     pub horizon: Span,
-    /// From a moment on, another budget: fetches per second.
-    pub then: Option<(Span, f64)>,
+    /// From a moment on, another budget: fetches per second. In the order of time.
+    pub then: Vec<(Span, f64)>,
     /// Copies are scored from here on.
     pub from: Span,
+    /// The freshness of each such stretch of time is told, too.
+    pub every: Option<Span>,
+    /// How late signals come; `None`: at once, and changes are not drawn.
+    pub late: Option<Lateness>,
     /// For the delay-aware policy: signals so soon after a fetch do not count.
     pub delay: Span,
     /// Where chance starts from.
     pub seed: u64,
+}
+
+impl Setting {
+    /// So many fetches per second for so long, and nothing out of the ordinary.
+    pub fn steady(rate: f64, horizon: Span, seed: u64) -> Self {
+        let (from, delay) = (Span::ZERO, Span::ZERO);
+        Self { rate, horizon, then: Vec::new(), from, every: None, late: None, delay, seed }
+    }
+
+    /// The budget at the end.
+    fn last_rate(&self) -> f64 {
+        self.then.last().map_or(self.rate, |(_, rate)| *rate)
+    }
+}
+
+/// What there is.
+#[derive(Clone, Copy, Debug)]
+pub struct World<'a> {
+    /// The pages as they are.
+    pub pages: &'a [Belief],
+    /// The same pages as a policy believes them to be.
+    pub believed: &'a [Belief],
+    /// Signals in the order of time; `None`: drawn.
+    pub signals: Option<&'a [(Time, u32)]>,
+}
+
+impl<'a> World<'a> {
+    /// One in which everything is known.
+    pub fn known(pages: &'a [Belief], signals: Option<&'a [(Time, u32)]>) -> Self {
+        Self { pages, believed: pages, signals }
+    }
 }
 
 /// Why there is nothing to simulate.
@@ -57,6 +96,14 @@ pub enum SimulationError {
     /// A plan is made for one budget.
     #[error("lds is planned for one budget; expected another policy where the budget changes")]
     PlannedOnce,
+    /// Beliefs are about pages, one each.
+    #[error("there are {pages} pages, and beliefs about {believed}; expected as many")]
+    BeliefsApart {
+        /// How many pages there are.
+        pages: usize,
+        /// How many beliefs.
+        believed: usize,
+    },
     /// Changes are not drawn here, so that nobody can know them.
     #[error("clairvoyant is for lab replay: only a recorded history has a future that can be known")]
     NoFuture,
@@ -65,17 +112,20 @@ pub enum SimulationError {
     NoOptimum(String),
 }
 
-/// Runs one policy over pages. Signals are given, in the order of time, or drawn. `picked` is told of every fetch.
+/// Runs one policy. `picked` is told of every fetch.
 ///
 /// # Errors
 /// If the rate is none, or no page matters.
 pub fn run(
     policy: Policy,
-    pages: &[Belief],
-    given: Option<&[(Time, u32)]>,
+    world: World<'_>,
     setting: &Setting,
     picked: impl FnMut(Time, u32),
 ) -> Result<Run, SimulationError> {
+    let World { pages, believed, signals } = world;
+    if pages.len() != believed.len() {
+        return Err(SimulationError::BeliefsApart { pages: pages.len(), believed: believed.len() });
+    }
     if !pages.iter().any(|page| page.importance() > 0.0) {
         return Err(SimulationError::Unimportant);
     }
@@ -84,7 +134,9 @@ pub fn run(
         ignore_signals_within: if policy == Policy::Delayed { setting.delay } else { Span::ZERO },
         ..Settings::default()
     };
-    let drive = Drive { pages, signals: Signals::new(pages, given, setting.seed), setting };
+    let signals = Signals::new(pages, signals, setting.seed);
+    let events = Events::new(signals, setting.late, pages, setting.seed);
+    let drive = Drive { pages, believed, events, setting };
     let rate = Budget::Rate(setting.rate);
     let value = |function| Frontier::new(Known::new(function), rate, settings, Time::ZERO);
     match policy {
@@ -105,9 +157,9 @@ pub fn run(
             let frontier = Frontier::new(Rules::new(rule), rate, settings, Time::ZERO)?;
             drive.run(frontier, |rules: &Rules, page| rules.page(page.importance() as f32), picked)
         }
-        Policy::LowDiscrepancy if setting.then.is_some() => Err(SimulationError::PlannedOnce),
+        Policy::LowDiscrepancy if !setting.then.is_empty() => Err(SimulationError::PlannedOnce),
         Policy::LowDiscrepancy => {
-            let rates = optimal_rates(pages, setting.rate)?;
+            let rates = optimal_rates(believed, setting.rate)?;
             let total: f64 = rates.iter().sum();
             let frontier =
                 Frontier::new(Sequence::new(setting.rate, Time::ZERO), rate, settings, Time::ZERO)?;
@@ -125,10 +177,21 @@ fn as_they_are<M>(_model: &M, page: &Belief) -> Belief {
     *page
 }
 
-fn optimal_rates(pages: &[Belief], rate: f64) -> Result<Vec<f64>, SimulationError> {
-    let plain: Vec<Page> = pages.iter().map(Page::of).collect();
-    let optimum = allocate(&plain, rate).map_err(|why| SimulationError::NoOptimum(why.to_string()))?;
-    Ok(optimum.visits.into_iter().map(|visit| visit.rate).collect())
+/// Fetches per second of each page that give the greatest freshness without signals.
+///
+/// # Errors
+/// If the budget cannot be spent.
+pub fn optimal_rates(pages: &[Belief], rate: f64) -> Result<Vec<f64>, SimulationError> {
+    Ok(optimum(pages, Page::of, rate)?.visits.into_iter().map(|visit| visit.rate).collect())
+}
+
+fn optimum<C: Candidate>(
+    pages: &[Belief],
+    candidate: impl Fn(&Belief) -> C,
+    rate: f64,
+) -> Result<Allocation, SimulationError> {
+    let candidates: Vec<C> = pages.iter().map(candidate).collect();
+    allocate(&candidates, rate).map_err(|why| SimulationError::NoOptimum(why.to_string()))
 }
 
 /// The freshness that the optimal rates without signals give in the long run: what policies are compared with.
@@ -136,9 +199,15 @@ fn optimal_rates(pages: &[Belief], rate: f64) -> Result<Vec<f64>, SimulationErro
 /// # Errors
 /// If the budget cannot be spent.
 pub fn baseline(pages: &[Belief], rate: f64) -> Result<f64, SimulationError> {
-    let plain: Vec<Page> = pages.iter().map(Page::of).collect();
-    let optimum = allocate(&plain, rate).map_err(|why| SimulationError::NoOptimum(why.to_string()))?;
-    Ok(optimum.freshness)
+    Ok(optimum(pages, Page::of, rate)?.freshness)
+}
+
+/// The freshness that the best continuous schedule with signals gives in the long run: what nobody can exceed.
+///
+/// # Errors
+/// If the budget cannot be spent.
+pub fn bound(pages: &[Belief], rate: f64) -> Result<f64, SimulationError> {
+    Ok(optimum(pages, SignalPage::of, rate)?.freshness)
 }
 
 /// A policy over several repetitions.
@@ -190,22 +259,23 @@ pub fn repeat(
         .into_par_iter()
         .map(|repetition| {
             let pages = instance(repetition)?;
-            let setting = Setting { seed: setting.seed.wrapping_add(repetition), ..*setting };
+            let setting = Setting { seed: setting.seed.wrapping_add(repetition), ..setting.clone() };
+            let world = World::known(&pages, given);
             let runs: Result<Vec<Run>, SimulationError> = policies
                 .par_iter()
                 .map(|policy| {
-                    let run = run(*policy, &pages, given, &setting, |_, _| {});
+                    let run = run(*policy, world, &setting, |_, _| {});
                     done();
                     run
                 })
                 .collect();
-            Ok((baseline(&pages, setting.then.map_or(setting.rate, |(_, rate)| rate))?, runs?))
+            Ok((baseline(&pages, setting.last_rate())?, runs?))
         })
         .collect();
     let instances = instances?;
     let each = policies.iter().enumerate().map(|(index, policy)| Repeated {
         policy: *policy,
-        runs: instances.iter().map(|(_, runs)| runs[index]).collect(),
+        runs: instances.iter().map(|(_, runs)| runs[index].clone()).collect(),
         baselines: instances.iter().map(|(baseline, _)| *baseline).collect(),
     });
     Ok(each.collect())

@@ -72,6 +72,25 @@ impl Score {
         state.exponent += state.nats;
     }
 
+    /// The page has changed: until the next fetch the copy is stale.
+    pub(super) fn change(&mut self, page: u32, now: Time) {
+        self.advance(page, seconds(now));
+        self.states[page as usize].exponent = f64::INFINITY;
+    }
+
+    /// What all copies have earned until now: importance times seconds.
+    pub(super) fn earned_until(&mut self, now: Time) -> f64 {
+        for page in 0..self.states.len() as u32 {
+            self.advance(page, seconds(now));
+        }
+        self.earned
+    }
+
+    /// Importance, of all pages together.
+    pub(super) fn importance(&self) -> f64 {
+        self.importance
+    }
+
     /// The chance that a fetch finds the page changed; the copy is fresh after it.
     pub(super) fn fetch(&mut self, page: u32, now: Time) -> f64 {
         self.advance(page, seconds(now));
@@ -81,10 +100,7 @@ impl Score {
 
     /// The mean freshness of a request from the start of the score to the end.
     pub(super) fn finish(mut self, end: Span) -> f64 {
-        for page in 0..self.states.len() as u32 {
-            self.advance(page, end.as_secs());
-        }
-        self.earned / (self.importance * (end.as_secs() - self.from))
+        self.earned_until(Time::ZERO + end) / (self.importance * (end.as_secs() - self.from))
     }
 }
 

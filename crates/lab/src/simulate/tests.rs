@@ -6,8 +6,7 @@ use crate::made_up::MadeUp;
 const GOLDEN: &str = include_str!("../../../core/tests/data/policies_small.json");
 
 fn setting(rate: f64, horizon: f64) -> Setting {
-    let horizon = Span::from_secs(horizon);
-    Setting { rate, horizon, then: None, from: Span::ZERO, delay: Span::ZERO, seed: 1 }
+    Setting::steady(rate, Span::from_secs(horizon), 1)
 }
 
 fn golden_pages(golden: &Value) -> Vec<Belief> {
@@ -42,7 +41,8 @@ fn golden_picks() {
             expected.as_array().unwrap().iter().map(|pick| pick.as_u64().unwrap() as u32).collect();
         let mut picks = Vec::new();
         let policy: Policy = name.parse().unwrap();
-        run(policy, &pages, Some(&signals), &setting(5.0, 20.0), |_, page| picks.push(page)).unwrap();
+        let world = World::known(&pages, Some(&signals));
+        run(policy, world, &setting(5.0, 20.0), |_, page| picks.push(page)).unwrap();
         assert_eq!(picks, expected, "{name}");
     }
 }
@@ -56,7 +56,9 @@ fn scores_are_integrals() {
         Signals::new(&pages, None, 9).take_while(|(time, _)| *time <= Time::ZERO + setting.horizon).collect();
     let mut picks = Vec::new();
     let policy = Policy::Value(ValueFunction::GreedyNcis);
-    let run = run(policy, &pages, Some(&drawn), &setting, |time, page| picks.push((time, page))).unwrap();
+    let run =
+        run(policy, World::known(&pages, Some(&drawn)), &setting, |time, page| picks.push((time, page)))
+            .unwrap();
     let (steps, mut sum, mut all) = (20_000, 0.0, 0.0);
     for step in 0..steps {
         let time = 1.5 + 13.5 * (f64::from(step) + 0.5) / f64::from(steps);
@@ -127,12 +129,19 @@ fn everyone_runs() {
         })
         .collect();
     for policy in Policy::all().filter(|policy| !policy.needs_history()) {
-        let run = run(policy, &scaled, None, &setting(20.0 / 3600.0, 100.0 * 3600.0), |_, _| {}).unwrap();
+        let run =
+            run(policy, World::known(&scaled, None), &setting(20.0 / 3600.0, 100.0 * 3600.0), |_, _| {})
+                .unwrap();
         assert!((0.0..=1.0).contains(&run.accuracy), "{policy}: {run:?}");
         assert_eq!(run.fetches, 2000, "{policy}");
     }
     assert_eq!(
-        run(Policy::Refrain, &[Belief::new(1.0, 0.0).unwrap()], None, &setting(1.0, 9.0), |_, _| {}),
+        run(
+            Policy::Refrain,
+            World::known(&[Belief::new(1.0, 0.0).unwrap()], None),
+            &setting(1.0, 9.0),
+            |_, _| {}
+        ),
         Err(SimulationError::Unimportant)
     );
 }
@@ -142,7 +151,7 @@ fn everyone_runs() {
 fn a_new_budget_is_soon_spent_as_it_should_be() {
     for then in [50.0, 200.0] {
         let setting = Setting {
-            then: Some((Span::from_whole_secs(100), then)),
+            then: vec![(Span::from_whole_secs(100), then)],
             from: Span::from_whole_secs(110),
             ..setting(100.0, 300.0)
         };
@@ -153,7 +162,78 @@ fn a_new_budget_is_soon_spent_as_it_should_be() {
         assert!(difference.abs() < 0.002, "{then}: {difference} {error}");
         assert!((found[0].runs[0].fetches as f64 - (10_000.0 + 200.0 * then)).abs() < 3.0);
     }
-    let setting = Setting { then: Some((Span::from_whole_secs(1), 2.0)), ..setting(1.0, 9.0) };
-    let planned = run(Policy::LowDiscrepancy, &[Belief::new(1.0, 1.0).unwrap()], None, &setting, |_, _| {});
+    let setting = Setting { then: vec![(Span::from_whole_secs(1), 2.0)], ..setting(1.0, 9.0) };
+    let planned = run(
+        Policy::LowDiscrepancy,
+        World::known(&[Belief::new(1.0, 1.0).unwrap()], None),
+        &setting,
+        |_, _| {},
+    );
     assert_eq!(planned, Err(SimulationError::PlannedOnce));
+}
+
+/// With no delay the same signals come, and what is drawn has the mean that is integrated otherwise.
+#[test]
+fn drawn_changes_with_no_delay_are_the_same_world() {
+    let pages = MadeUp::paper(100).draw(4).unwrap();
+    let world = World::known(&pages, None);
+    let exact = setting(100.0, 300.0);
+    let step = Span::from_secs(0.01);
+    let drawn = Setting { late: Some(Lateness { steps: 0.0, step }), ..exact.clone() };
+    let late = Setting { late: Some(Lateness { steps: 6.0, step }), ..exact.clone() };
+    let policy = Policy::Value(ValueFunction::GreedyNcis);
+    let trial = |setting: &Setting| {
+        let mut picks = Vec::new();
+        let run = run(policy, world, setting, |_, page| picks.push(page)).unwrap();
+        (run.accuracy, picks)
+    };
+    let (exact, drawn, late) = (trial(&exact), trial(&drawn), trial(&late));
+    assert_eq!(exact.1, drawn.1);
+    assert!((exact.0 - drawn.0).abs() < 0.004, "{} {}", exact.0, drawn.0);
+    assert!(late.0 < drawn.0 - 0.005, "{} {}", late.0, drawn.0);
+}
+
+/// A signal that comes long after what it announces: by then the copy has been stale, whatever the model says.
+#[test]
+fn changes_happen_before_their_signals_come() {
+    let page = Belief::new(1.0, 1.0).unwrap().with_signals(1.0, 0.0).unwrap();
+    let (pages, step) = ([page], Span::from_whole_secs(1));
+    let signals = [(Time::ZERO + Span::from_whole_secs(10), 0)];
+    let world = World::known(&pages, Some(&signals));
+    let setting = Setting { late: Some(Lateness { steps: 1e-9, step }), ..setting(1e-3, 40.0) };
+    // Never fetched: fresh for 10 of 40 seconds.
+    let run = run(Policy::Refrain, world, &setting, |_, _| {}).unwrap();
+    assert_eq!((run.fetches, run.accuracy), (0, 0.25));
+}
+
+/// What a policy believes moves its picks, and what is true decides what they earn.
+#[test]
+fn wrong_beliefs_cost() {
+    let pages = MadeUp::paper(200).draw(8).unwrap();
+    let mut shuffled = pages.clone();
+    shuffled.rotate_left(1);
+    let policy = Policy::Value(ValueFunction::GreedyNcis);
+    let earned = |believed: &[Belief]| {
+        let world = World { pages: &pages, believed, signals: None };
+        run(policy, world, &setting(100.0, 100.0), |_, _| {}).map(|run| run.accuracy)
+    };
+    assert!(earned(&shuffled).unwrap() < earned(&pages).unwrap() - 0.02);
+    let apart = SimulationError::BeliefsApart { pages: 200, believed: 3 };
+    assert_eq!(earned(&pages[..3]), Err(apart));
+}
+
+/// The freshness of stretches of time has the freshness of all as its mean.
+#[test]
+fn stretches_add_up() {
+    let pages = MadeUp::paper(50).draw(2).unwrap();
+    let setting = Setting {
+        then: vec![(Span::from_whole_secs(10), 60.0), (Span::from_whole_secs(20), 5.0)],
+        every: Some(Span::from_secs(2.5)),
+        ..setting(20.0, 30.0)
+    };
+    let run = run(Policy::Refrain, World::known(&pages, None), &setting, |_, _| {}).unwrap();
+    assert_eq!(run.series.len(), 12);
+    assert!((run.series.iter().sum::<f64>() / 12.0 - run.accuracy).abs() < 1e-9);
+    assert!(run.series[6] > run.series[3] && run.series[11] < run.series[3], "{:?}", run.series);
+    assert!((run.fetches as f64 - 850.0).abs() < 4.0, "{}", run.fetches);
 }

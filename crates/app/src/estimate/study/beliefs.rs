@@ -8,8 +8,7 @@ use rand_distr::{Distribution, Gamma};
 use refrain_core::estimate::sa::{Sa, Step};
 use refrain_core::estimate::score::{Score, Weighted};
 use refrain_core::estimate::{Answer, Group, History, Learned, Learner, Observation, Posterior, Prior};
-
-use super::simulate::interval;
+use refrain_lab::study::interval;
 
 /// The rate jumps after so many intervals.
 const STEADY: u32 = 1000;

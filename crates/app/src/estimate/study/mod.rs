@@ -4,9 +4,7 @@
 //! beside what theory says exactly.
 
 mod beliefs;
-mod errors;
 mod figures;
-mod simulate;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,13 +14,13 @@ use refrain_core::estimate::sa::Step;
 use refrain_core::estimate::sam::Momentum;
 use refrain_core::estimate::theory;
 use refrain_core::estimate::{Method, Prior};
+use refrain_lab::study::{Measured, Study};
 
 use crate::chart::short;
 use crate::failure::Failure;
 use crate::output::{to_file, to_stdout};
 use crate::progress::Progress;
 use figures::Figure;
-use simulate::Measured;
 
 /// Where errors are measured: after so many intervals.
 const AFTER: [u32; 19] = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 418, 500, 700, 1000];
@@ -32,13 +30,11 @@ const SHOWN: [u32; 3] = [10, 100, 1000];
 /// Pages whose rate jumps: each is followed for thousands of intervals.
 const FOLLOWED: u32 = 200;
 
-/// A page to estimate the rate of, and the estimators to do it.
+/// A page to estimate the rate of, and what its picture is called.
 struct Setting {
     file: &'static str,
     title: String,
-    delta: f64,
-    p: f64,
-    methods: Vec<(&'static str, Method)>,
+    study: Study,
 }
 
 pub(super) fn run(folder: &Path, runs: u32, seed: u64) -> Result<(), Failure> {
@@ -49,7 +45,7 @@ pub(super) fn run(folder: &Path, runs: u32, seed: u64) -> Result<(), Failure> {
     let measured: Vec<Measured> = settings
         .iter()
         .map(|setting| {
-            let measured = simulate::run(setting, runs, seed);
+            let measured = setting.study.run(runs, seed);
             progress.step();
             measured
         })
@@ -82,26 +78,26 @@ fn settings() -> Result<Vec<Setting>, Failure> {
     let all = |delta: f64, p: f64, momentum: Momentum, file, steps: &str| Setting {
         file,
         title: format!("Δ = {delta}, p = {p} ({steps})"),
-        delta,
-        p,
-        methods: vec![
-            ("refrain", Method::Refrain(Prior::around(1.0 / p))),
-            ("naive", Method::Naive),
-            ("lln", Method::Lln(Offset::One)),
-            ("sa", Method::Sa(momentum.step())),
-            ("sam", Method::Sam(momentum)),
-            ("mle", Method::Mle),
-            ("mm", Method::Mm),
-            ("regular", Method::Regular),
-            ("grimes", Method::Grimes(Prior::GRIMES.in_units_of(3600.0))),
-        ],
+        study: study(
+            delta,
+            p,
+            vec![
+                ("refrain", Method::Refrain(Prior::around(1.0 / p))),
+                ("naive", Method::Naive),
+                ("lln", Method::Lln(Offset::One)),
+                ("sa", Method::Sa(momentum.step())),
+                ("sam", Method::Sam(momentum)),
+                ("mle", Method::Mle),
+                ("mm", Method::Mm),
+                ("regular", Method::Regular),
+                ("grimes", Method::Grimes(Prior::GRIMES.in_units_of(3600.0))),
+            ],
+        ),
     };
     let steps = |file, title: &str, methods| Setting {
         file,
         title: format!("Δ = 500, p = 10: {title}"),
-        delta: 500.0,
-        p: 10.0,
-        methods,
+        study: study(500.0, 10.0, methods),
     };
     Ok(vec![
         all(5.0, 3.0, first, "5-3", "η = .75, β = .6"),
@@ -146,28 +142,8 @@ fn momentum(eta: f64, beta: f64) -> Result<Momentum, Failure> {
     Momentum::new(step(eta)?, beta).ok_or_else(|| Failure::input(format!("β = {beta} is no momentum")))
 }
 
-impl Setting {
-    /// The exact error after `k` intervals, where theory gives it.
-    fn exact(&self, method: &Method, k: u32) -> Option<f64> {
-        let (delta, p) = (self.delta, self.p);
-        let moments = match *method {
-            Method::Naive => theory::of_naive(delta, p, k),
-            Method::Lln(offset) => theory::of_lln(delta, p, offset, k),
-            Method::Sa(step) => theory::sa(delta, p, step, k),
-            Method::Sam(momentum) => theory::sam(delta, p, momentum, k),
-            _ => return None,
-        };
-        Some(moments.rmse(delta))
-    }
-
-    /// The number of intervals from which LLN is better than SAM for good.
-    fn overtaken(&self) -> Option<u32> {
-        let find = |wanted: fn(&Method) -> bool| self.methods.iter().map(|(_, m)| *m).find(wanted);
-        let lln = find(|method| matches!(method, Method::Lln(_)))?;
-        let sam = find(|method| matches!(method, Method::Sam(_)))?;
-        let worse = |k: &u32| self.exact(&lln, *k) > self.exact(&sam, *k);
-        (1..3000).rev().find(worse).map(|k| k + 1).filter(|k| *k < 3000)
-    }
+fn study(delta: f64, p: f64, methods: Vec<(&'static str, Method)>) -> Study {
+    Study { delta, p, methods, after: AFTER.to_vec() }
 }
 
 fn write_table(out: &mut dyn Write, setting: &Setting, measured: &Measured) -> io::Result<()> {
@@ -177,11 +153,13 @@ fn write_table(out: &mut dyn Write, setting: &Setting, measured: &Measured) -> i
         write!(out, " {:>30}", format!("after {k}"))?;
     }
     writeln!(out)?;
-    for (row, (name, method)) in setting.methods.iter().enumerate() {
+    let study = &setting.study;
+    for (row, (name, method)) in study.methods.iter().enumerate() {
         write!(out, "  {name:<9}")?;
         for k in SHOWN {
             let errors = measured.at(row, k);
-            let exact = setting.exact(method, k).map_or_else(String::new, short);
+            let exact = study.exact(method, k).map(|exact| exact.rmse(study.delta));
+            let exact = exact.map_or_else(String::new, short);
             write!(
                 out,
                 " {:>9} ({:>8}) {exact:>9}",
@@ -191,16 +169,16 @@ fn write_table(out: &mut dyn Write, setting: &Setting, measured: &Measured) -> i
         }
         writeln!(out)?;
     }
-    if setting.methods.iter().any(|(name, _)| *name == "mle") {
+    if study.methods.iter().any(|(name, _)| *name == "mle") {
         write!(out, "  {:<9}", "bound")?;
         for k in SHOWN {
-            let bound = theory::best_deviation(setting.delta, setting.p, k);
+            let bound = theory::best_deviation(study.delta, study.p, k);
             write!(out, " {:>30}", short(bound))?;
         }
         writeln!(out)?;
         write_ratios(out, setting, measured)?;
     }
-    if let Some(k) = setting.overtaken() {
+    if let Some(k) = study.overtaken() {
         writeln!(out, "  LLN is better than SAM for good from k = {k} on.")?;
     }
     writeln!(out)
@@ -213,7 +191,7 @@ fn three_digits(number: f64) -> String {
 
 /// The default beside the MLE that keeps every interval.
 fn write_ratios(out: &mut dyn Write, setting: &Setting, measured: &Measured) -> io::Result<()> {
-    let row = |wanted: &str| setting.methods.iter().position(|(name, _)| *name == wanted);
+    let row = |wanted: &str| setting.study.methods.iter().position(|(name, _)| *name == wanted);
     let (Some(refrain), Some(mle)) = (row("refrain"), row("mle")) else { return Ok(()) };
     let ratio = |k: u32| measured.at(refrain, k).rmse() / measured.at(mle, k).rmse();
     let all = SHOWN.map(|k| format!("{:.3} after {k}", ratio(k)));

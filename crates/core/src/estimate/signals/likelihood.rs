@@ -111,7 +111,8 @@ impl SignalScore<'_> {
         let changed = || self.changed.iter().filter(|seen| seen.weight > 0.0);
         let changes: f64 = changed().map(|seen| seen.weight).sum();
         let shortest = changed().map(|seen| seen.length).fold(f64::INFINITY, f64::min);
-        let bound = (changes + self.silent_changes) / self.unchanged_time;
+        // Adding 0.0 turns the sum of nothing, which is -0.0, into no time at all.
+        let bound = (changes + self.silent_changes) / (self.unchanged_time + 0.0);
         bound.min(MOST_NATS / shortest + self.silent_changes / self.unchanged_time)
     }
 
@@ -253,6 +254,9 @@ mod tests {
 
     #[test]
     fn the_edges() {
+        // Nothing was ever unchanged, and whoever added up nothing got -0.0.
+        let all = [seen(10.0, 1.0), seen(10.0, 0.0)];
+        assert_eq!(score(&all, -0.0, -0.0).maximum(), score(&all, 0.0, 0.0).maximum());
         // No signal was ever false: b is as large as it gets.
         let fit = score(&[seen(10.0, 1.0), seen(10.0, 0.0)], 80.0, 0.0).maximum().unwrap();
         assert_eq!(fit.nats, MOST_NATS);
