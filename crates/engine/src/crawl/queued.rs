@@ -58,6 +58,18 @@ impl Queued {
         self.orders.remove(&page);
     }
 
+    /// Pages are forgotten, whoever wants that: they leave their queues.
+    pub(super) fn leave(&mut self, pages: &[PageId]) {
+        let left: Vec<PageId> = pages.iter().filter(|page| self.pages.contains(page)).copied().collect();
+        for page in &left {
+            self.forget(*page);
+        }
+        if let Some(to) = self.to.as_ref().filter(|_| !left.is_empty()) {
+            // If nobody hears it, it is over.
+            let _ = to.send(Note::Gone(left));
+        }
+    }
+
     /// Whether more pages may become due.
     pub(super) fn has_room(&self) -> bool {
         self.to.is_some()
