@@ -28,6 +28,9 @@ pub(crate) use keeper::{Keeper, Note};
 pub use shown::{CrawlsShown, Portion, QueueShown, Which};
 pub use terms::{Given, ItemNow, Put, Said, SeenByOthers, Took};
 
+/// How pages were found that other crawlers put into their queues.
+pub(crate) const FOUND: &str = "urlfrontier";
+
 /// The way to the queues. Cheap to clone.
 #[derive(Clone)]
 pub struct Queues {
