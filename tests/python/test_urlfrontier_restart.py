@@ -179,3 +179,26 @@ def test_kill_9_in_the_middle_of_serving_breaks_no_peace(frontiers):
     served += frontier.get(each=1, lease=1000)
     assert sorted(hosts(served)) == sorted(f"h{queue}.example" for queue in range(30)), "each queue once"
     assert frontier.get() == []
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_what_came_back_counts_under_a_limit_after_a_restart(frontiers, end):
+    frontier = frontiers()
+    frontier.limit("a.example", 3)
+    frontier.delay("a.example", 0)
+    frontier.discover(*(f"http://a.example/{number}" for number in range(6)))
+    # One is brought back and due again, one is never brought back, and its lease ends.
+    back = frontier.get(each=1, key="a.example", crawl="DEFAULT")
+    frontier.put(frontier.known(back[0].url, 1))
+    frontier.get(each=1, key="a.example", crawl="DEFAULT", lease=1)
+    wait_until("its lease ends", lambda: frontier.stats().inProcess == 0)
+    again(frontier, end)
+    assert len(frontier.get_soon(key="a.example", crawl="DEFAULT", lease=1000)) == 1, "the third of three"
+    again(frontier, end)
+    assert frontier.get(key="a.example", crawl="DEFAULT") == []
+    frontier.limit("a.example", 0)
+    frontier.limit("a.example", 2)
+    again(frontier, end)
+    assert len(frontier.get_soon(key="a.example", crawl="DEFAULT")) == 1, "it counts anew: one is still leased"
+    frontier.server.stop()
+    frontier.server.check()

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
+use refrain_core::queues::PARKED;
 use refrain_engine::{Clock, add_queued};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{
@@ -22,8 +23,6 @@ use crate::serve::urlfrontier::{is_fetchable, metadata};
 
 /// So many lines are committed at a time.
 const TOGETHER: usize = 50_000;
-/// The date of what its value decides about.
-const PARKED: u32 = u32::MAX;
 /// A line is no longer than this.
 const LONGEST: usize = 64 << 20;
 

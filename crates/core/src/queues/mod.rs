@@ -62,8 +62,8 @@ pub enum Became {
     Full,
 }
 
-/// An address that waits for somebody else to decide: later than any date.
-const PARKED: Seconds = Seconds::MAX;
+/// The date of an address that waits for somebody else to decide: later than any other.
+pub const PARKED: Seconds = Seconds::MAX;
 
 /// Crawls, their queues, and what is in them.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::hubs::Yield;
 
 /// Crawlers send what they found in batches, some of it after the look at the page itself: what comes so soon after the first look was there
 /// before it, and is no news.
-const LATE: Span = Span::from_whole_secs(60);
+const LATE: Span = Span::from_whole_secs(10);
 /// Of so many pages at most something is remembered; others are not learned of.
 const MOST: usize = 20_000;
 

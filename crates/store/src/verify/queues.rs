@@ -8,11 +8,10 @@ use super::report::{Progress, Report};
 use crate::error::StoreError;
 use crate::queues::Schedule;
 use crate::reader::Reader;
+use refrain_core::queues::PARKED;
 
 const EVERY: u64 = 10_000;
 const GO_ON: rusqlite::Result<ControlFlow<()>> = Ok(ControlFlow::Continue(()));
-/// The date of what waits for its value.
-const PARKED: u32 = u32::MAX;
 
 /// Queues are of crawls that are there, addresses in queues that are there, once in each, and so on.
 pub(super) fn queues(

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use refrain_core::queues::PARKED;
 use refrain_store::ItemRow;
 use tonic::Status;
 
@@ -17,8 +18,6 @@ use crate::serve::readers::Readers;
 
 /// So many are listed, if nobody says how many.
 pub(super) const USUAL_SIZE: u32 = 100;
-/// A date that somebody else decides about: later than any other.
-const PARKED: u32 = u32::MAX;
 
 /// A part of URLs, to the letter or nearly so.
 struct Filter {

@@ -5,12 +5,12 @@ use refrain_core::queues::CrawlNow;
 use refrain_engine::queues::{CrawlsShown, Queues, Which};
 use refrain_store::Schedule;
 
-use super::{Asked, LOOKED_AT, brief, more, search};
+use super::{Asked, LOOKED_AT, linked, more, search};
 use crate::chart::{counted, grouped};
 use crate::serve::problem::Answer;
 
 /// So many are shown at a time.
-const SHOWN: usize = 100;
+const SHOWN: usize = 50;
 
 pub(super) async fn shown(queues: &Queues, asked: &Asked) -> Answer<Markup> {
     let which = Which { from: asked.from, contains: asked.wanted(), most: SHOWN, most_seen: LOOKED_AT };
@@ -44,7 +44,7 @@ fn table(crawls: &[(CrawlNow, Schedule)]) -> Markup {
                     th scope="col" { "crawl" } th scope="col" { "scheduled by" } th.n scope="col" { "queues" } th.n scope="col" { "URLs" } th.n scope="col" { "completed" }
                 } }
                 tbody { @for (crawl, schedule) in crawls { tr {
-                    th.address scope="row" { a href=(Asked::path(Some(&crawl.name), None, "", 0)) { (brief(&crawl.name)) } }
+                    th.address scope="row" { (linked(&crawl.name, || Asked::path(Some(&crawl.name), None, "", 0))) }
                     td data-name="scheduled by" { (schedule.as_str()) }
                     td.n data-name="queues" { (grouped(crawl.queues)) }
                     td.n data-name="URLs" { (grouped(crawl.items as usize)) }

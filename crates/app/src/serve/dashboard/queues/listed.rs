@@ -5,7 +5,7 @@ use refrain_core::queues::QueueNow;
 use refrain_core::time::Time;
 use refrain_engine::queues::{Queues, Which};
 
-use super::{Asked, LOOKED_AT, brief, crumbs, more, search};
+use super::{Asked, LOOKED_AT, brief, crumbs, linked, more, search};
 use crate::chart::{counted, grouped};
 use crate::serve::dashboard::desk::Desk;
 use crate::serve::dashboard::words;
@@ -13,7 +13,7 @@ use crate::serve::problem::Answer;
 use crate::units;
 
 /// So many are shown at a time.
-const SHOWN: usize = 100;
+const SHOWN: usize = 50;
 
 pub(super) async fn shown(desk: &Desk, queues: &Queues, crawl: &str, asked: &Asked) -> Answer<Markup> {
     let which = Which { from: asked.from, contains: asked.wanted(), most: SHOWN, most_seen: LOOKED_AT };
@@ -47,7 +47,7 @@ fn table(crawl: &str, queues: &[QueueNow], now: Time) -> Markup {
                     td.n data-name="delay" { (delay(queue)) }
                     td.n data-name="last given" { (words::ago_or(queue.manners.served, now, "never")) }
                     td.n data-name="next" { (next(queue, now)) }
-                    th.address scope="row" { a href=(Asked::path(Some(crawl), Some(&queue.key), "", 0)) { (brief(&queue.key)) } (state(queue, now)) }
+                    th.address scope="row" { (linked(&queue.key, || Asked::path(Some(crawl), Some(&queue.key), "", 0))) (state(queue, now)) }
                 } } }
             }
         }

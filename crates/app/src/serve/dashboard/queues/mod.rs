@@ -66,6 +66,14 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
     Ok(desk.show(Place::Queues, &title, &main))
 }
 
+/// Longer names lead nowhere: a page of them would be too long for anybody. The API has what is behind them.
+const LONGEST_LINKED: usize = 250;
+
+/// A name that strangers chose, and what is behind it.
+fn linked(name: &str, path: impl FnOnce() -> String) -> Markup {
+    html! { @if name.len() <= LONGEST_LINKED { a href=(path()) { (brief(name)) } } @else { (brief(name)) } }
+}
+
 /// A name that strangers chose, as it fits into a line.
 fn brief(name: &str) -> String {
     const MOST: usize = 120;
@@ -142,6 +150,8 @@ mod tests {
             "/queues?crawl=a%26b%3D%22%3C&key=k%2F%C3%BC+%23&from=7"
         );
         assert_eq!(brief("a\u{1b}b"), "a\\u{1b}b");
+        assert!(linked("a", || "/x".to_owned()).into_string().contains("href"));
+        assert!(!linked(&"a".repeat(300), || "/x".to_owned()).into_string().contains("href"));
         assert_eq!(brief(&"x".repeat(200)).chars().count(), 121);
     }
 }

@@ -11,6 +11,7 @@ use refrain_store::ItemRow;
 use super::listed::{delay, next, state};
 use super::{Asked, brief, crumbs, no_queue};
 use crate::chart::grouped;
+use crate::data::harmless::harmless;
 use crate::serve::dashboard::desk::Desk;
 use crate::serve::dashboard::words::{self, Portion};
 use crate::serve::problem::Answer;
@@ -21,7 +22,10 @@ const SHOWN: usize = 50;
 /// What a crawler says of a URL is read if it has at most so many bytes,
 const LONGEST_READ: usize = 16 << 10;
 /// and so much of it is shown, in bytes of the page.
-const LONGEST_SHOWN: usize = 1000;
+const LONGEST_SHOWN: usize = 600;
+
+/// Longer URLs are cut.
+const LONGEST_URL: usize = 300;
 
 /// A URL as it is now, and as it was written down, with the number of bytes that its crawler says of it.
 type Row = (Whole, ItemRow, usize);
@@ -107,9 +111,15 @@ fn due(item: &Whole, now: Time) -> Markup {
 
 /// The URL, which leads to what is known of its page, if anything is.
 fn address(row: &ItemRow) -> Markup {
-    match row.page {
-        Some(page) => words::page(page, &row.url),
-        None => words::outside(&row.url),
+    let shown: String = row.url.chars().take(LONGEST_URL).collect();
+    let is_long = shown.len() < row.url.len();
+    html! {
+        @match row.page {
+            Some(page) => (words::page(page, &shown)),
+            None if is_long => (harmless(&shown)),
+            None => (words::outside(&row.url)),
+        }
+        @if is_long { "…" }
     }
 }
 
