@@ -5,6 +5,7 @@ import urllib.parse
 
 import pytest
 from browser import DESKTOP, PHONE, Browser, Canary
+from frontier_client import Client, now
 from hostile_site import furnish
 from support import Server, Site, wait_until
 from test_tokens import create
@@ -27,7 +28,7 @@ def site(canary):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, site):
-    server = Server(tmp_path_factory.mktemp("browser"), rate='"20/s"', gap='"50ms"', toml='[decisions]\nfolder = "log"').start()
+    server = Server(tmp_path_factory.mktemp("browser"), rate='"20/s"', gap='"50ms"', toml='[decisions]\nfolder = "log"', frontier="127.0.0.1").start()
     server.add(*site.addresses, "http://127.0.0.1:9/unreachable")
     server.fetched(site.url("/hostile"))
     server.fetched(site.url("/changing"))
@@ -36,6 +37,21 @@ def server(tmp_path_factory, site):
         wait_until("it has changed", lambda: len(server.get(f"/v1/pages/{number}/versions").ok()["versions"]) > 2)
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="module")
+def queues(server, urlfrontier):
+    """Queues of other crawlers, with names, URLs and metadata that strangers chose."""
+    hostile = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'>"
+    client = Client(urlfrontier, f"127.0.0.1:{server.frontier_port}", crawl=f"crawl {hostile}")
+    key = f"key {hostile} " + "k" * 300
+    client.discover(*(f"http://a.example/{number}/{'x' * 200}{hostile}" for number in range(60)), key=key, metadata={hostile: [hostile, "y" * 500], "depth": "1"})
+    client.put(client.known("http://a.example/done", 0, key=key), client.known("http://b.example/later", now() + 1000))
+    client.block("b.example", now() + 1000)
+    client.limit("b.example", 5)
+    client.close()
+    return {"crawls": "/queues", "queues": "/queues?" + urllib.parse.urlencode({"crawl": client.crawl}),
+            "queue": "/queues?" + urllib.parse.urlencode({"crawl": client.crawl, "key": key}), "no queues": "/queues?q=nothing"}
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +76,10 @@ def paths(server, site):
 
 @pytest.mark.parametrize("size, dark, with_axe", [(DESKTOP, False, True), (PHONE, True, True), (DESKTOP, True, False), (PHONE, False, False)],
                          ids=["desk by day", "phone by night", "desk by night", "phone by day"])
-def test_every_page(browser, server, site, canary, size, dark, with_axe):
+def test_every_page(browser, server, site, queues, canary, size, dark, with_axe):
     browser.look(size, dark)
     browser.complaints(), browser.asked()
-    for name, path in paths(server, site).items():
+    for name, path in {**paths(server, site), **queues}.items():
         browser.open(server.url + path)
         if path != "/nowhere":
             browser.live()
@@ -210,10 +226,10 @@ def test_a_stream_comes_back(browser, server):
     assert browser.run("return window.streams.filter((one) => one.readyState < 2).length") == 1
 
 
-def test_everything_is_there_without_scripts(server, site):
+def test_everything_is_there_without_scripts(server, site, queues):
     browser = Browser(PHONE, scripts=False)
     try:
-        for name, path in paths(server, site).items():
+        for name, path in {**paths(server, site), **queues}.items():
             browser.open(server.url + path)
             assert browser.all("main h1"), name
         browser.open(server.url + "/pages")

@@ -69,6 +69,31 @@ def test_what_is_dumped_and_loaded_is_the_same_frontier(frontiers, servers, clie
     other.check()
 
 
+def test_who_decides_is_part_of_a_dump(frontiers, servers, clients):
+    frontier = frontiers()
+    frontier.discover("http://a.example/", "http://a.example/feed", crawl="valued", metadata={"refrain.schedule": "server", "isFeed": "true"})
+    frontier.discover("http://b.example/")
+    lines = dump(frontier.server)
+    assert [(line["crawl"], line.get("schedule")) for line in lines] == [("valued", "server"), ("valued", "server"), ("DEFAULT", None)]
+    other = servers("--no-fetch", frontier="127.0.0.1")
+    file = other.folder / "dump.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for _ in range(2):
+        other.run("frontier", "load", "--data", str(other.data), "dump.jsonl")
+    assert sorted(map(json.dumps, dump(other))) == sorted(map(json.dumps, lines))
+    other.check()
+    loaded = clients(other.start())
+    assert other.page("http://a.example/feed")["role"] == "feed"
+    loaded.put(loaded.known("http://a.example/", 0, crawl="valued"), loaded.known("http://b.example/", 0))
+    assert loaded.due("http://a.example/", crawl="valued") > 0 and loaded.due("http://b.example/") == 0, "each as it was"
+    assert {info.url for info in loaded.get_soon(crawl="valued")} <= {"http://a.example/", "http://a.example/feed"}
+    other.stop()
+    # A crawl is one or the other.
+    file.write_text(json.dumps({key: value for key, value in lines[0].items() if key != "schedule"}) + "\n")
+    done = other.run("frontier", "load", "--data", str(other.data), "dump.jsonl", check=False)
+    assert done.returncode == 2 and "server scheduled" in done.stderr, done
+
+
 def test_a_line_that_is_none_is_named_and_nothing_is_loaded_silently(servers):
     server = servers("--no-fetch", frontier="127.0.0.1")
     good = json.dumps({"crawl": "c", "key": "a.example", "url": "http://a.example/", "created": 1, "due": 0, "metadata": {}})

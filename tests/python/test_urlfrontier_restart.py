@@ -179,3 +179,32 @@ def test_kill_9_in_the_middle_of_serving_breaks_no_peace(frontiers):
     served += frontier.get(each=1, lease=1000)
     assert sorted(hosts(served)) == sorted(f"h{queue}.example" for queue in range(30)), "each queue once"
     assert frontier.get() == []
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_what_came_back_counts_under_a_limit_after_a_restart(frontiers, end):
+    frontier = frontiers()
+    frontier.limit("a.example", 3)
+    frontier.delay("a.example", 0)
+    frontier.discover(*(f"http://a.example/{number}" for number in range(6)))
+    # One is brought back and due again, one is never brought back, and its lease ends.
+    back = frontier.get(each=1, key="a.example", crawl="DEFAULT")
+    frontier.put(frontier.known(back[0].url, now() + 1))
+    lost = frontier.get(each=1, key="a.example", crawl="DEFAULT", lease=1)
+    wait_until("its lease ends", lambda: frontier.stats().inProcess == 0)
+    again(frontier, end)
+    served = set(urls(back + lost))
+    assert len(served) == 2
+    while some := frontier.get(key="a.example", crawl="DEFAULT", lease=1000):
+        served.update(urls(some))
+    assert len(served) == 3, "three of six, whenever and how often they were served"
+    again(frontier, end)
+    assert frontier.get(key="a.example", crawl="DEFAULT") == []
+    # Without a limit nothing counts; under another one what is leased then.
+    leased = frontier.stats().inProcess
+    frontier.limit("a.example", 0)
+    frontier.limit("a.example", leased + 1)
+    again(frontier, end)
+    assert len(frontier.get_soon(key="a.example", crawl="DEFAULT")) == 1
+    frontier.server.stop()
+    frontier.server.check()

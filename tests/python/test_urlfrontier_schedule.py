@@ -1,6 +1,7 @@
 """Who decides when to come back: the client, by its dates, or the server, by what the outcomes that it is told are worth."""
 
 import collections
+import re
 import time
 import urllib.parse
 
@@ -258,6 +259,70 @@ def test_feeds_and_sitemaps_are_hubs(server_scheduled):
     frontier.put(frontier.known("http://a.example/found-out", 0, metadata={"isSitemap": "true", "fetch.statusCode": "200"}))
     roles = {path: frontier.server.page(f"http://a.example/{path}")["role"] for path in ("feed", "map", "page", "found-out")}
     assert roles == {"feed": "feed", "map": "sitemap", "page": "page", "found-out": "sitemap"}
+
+
+def test_what_a_page_led_to_makes_it_a_hub(server_scheduled):
+    """StormCrawler says of a new URL by which way it came to it; the last step is the page that showed it."""
+    frontier = server_scheduled()
+    hub, looks = "http://a.example/front", iter("123456789")
+
+    def found(*paths):
+        way = {"url.path": ["http://a.example/", hub], "depth": "2"}
+        frontier.batches(("x", [frontier.info(f"http://a.example{path}", metadata=way) for path in paths]))
+
+    def looked():
+        frontier.put(frontier.known(hub, 0, metadata={"fetch.statusCode": "200", "signature": next(looks)}))
+
+    def shown():
+        page = frontier.server.get("/hubs").body.decode()
+        row = next((row for row in page.split("<tr>") if "/front<" in row), "")
+        return [int(re.search(f'data-name="{name}">([0-9,]+)<', row).group(1)) for name in ("visits", "news")] if row else None
+
+    frontier.discover(hub)
+    found("/old/1", "/old/2")
+    looked()  # for the first time: what it shows may be old
+    found("/old/3")
+    time.sleep(10.5)  # what is told later was not shown then
+    found("/new/1", "/new/2", "/old/1")
+    looked()
+    assert wait_until("it is a hub", shown) == [1, 2], "and what was known before is no news"
+    found("/new/3")
+    looked()
+    wait_until("it is learned", lambda: shown() == [2, 3])
+    number = frontier.server.number("http://a.example/new/1")
+    assert frontier.server.get(f"/v1/pages/{number}").ok()["found"] == "urlfrontier"
+
+
+def test_pages_that_nobody_fetches_hold_nobody_up(server_scheduled):
+    """Pages for fetchers that never come are many, and of hosts of their own."""
+    frontier = server_scheduled(rate='"200/s"')
+    frontier.server.add(*(f"http://nobody-{number}.example/" for number in range(300)))
+    addresses = [f"http://h{number}.example/" for number in range(50)]
+    frontier.discover(*addresses)
+    found = set()
+
+    def all_served():
+        found.update(urls(frontier.get(lease=1000)))
+        return found == set(addresses)
+
+    wait_until("all are served", all_served)
+
+
+def test_a_page_that_is_removed_leaves_its_queue(server_scheduled):
+    frontier = server_scheduled()
+    frontier.discover("http://a.example/1", "http://a.example/2", "http://b.example/")
+    for url in ("http://a.example/1", "http://b.example/"):
+        assert frontier.server.ask("DELETE", f"/v1/pages/{frontier.server.number(url)}").status in (200, 204)
+    wait_until("they are gone", lambda: urls(frontier.list()) == ["http://a.example/2"])
+    assert list(frontier.queues(inactive=True).values) == ["a.example"]
+    frontier.server.kill()
+    frontier.server.start()
+    assert urls(frontier.list()) == ["http://a.example/2"]
+    # Who finds it again has found it.
+    frontier.discover("http://b.example/")
+    assert frontier.due("http://b.example/") > 0
+    frontier.server.stop()
+    frontier.server.check()
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%dT%H:%M:%SZ", "%a %b %d %H:%M:%S UTC %Y"], ids=["iso", "java"])

@@ -72,7 +72,7 @@ pub use listening::TOGETHER;
 pub use once::{Once, Reused};
 pub use recent::Recent;
 pub use rules::{RobotsSay, robots_say};
-pub use seeds::{Seed, add_seeds};
+pub use seeds::{Seed, add_queued, add_seeds};
 pub use settings::{News, Schedules, Settings, Until, host_name};
 pub use standing::Standing;
 pub use told::{HostPulse, Pulse, Summary, Told, UnderWay};

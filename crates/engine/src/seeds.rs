@@ -2,8 +2,9 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Address, Batch, Edit, NewPage, Origin, PageId, Store, StoreError};
+use refrain_store::{Address, Batch, Edit, NewPage, Origin, PageId, Role, Store, StoreError};
 
+use crate::queues::FOUND;
 use crate::settings::host_name;
 
 /// A page to begin with.
@@ -40,6 +41,24 @@ pub fn add_seeds(store: &mut Store, seeds: &[Seed], now: Time) -> Result<u64, St
         }
     }
     Ok(new)
+}
+
+/// Adds pages that other crawlers fetch, with what each is there for, to a store on which nothing runs. Their numbers, in order.
+///
+/// # Errors
+/// If the store cannot be written.
+pub fn add_queued(
+    store: &mut Store,
+    pages: &[(PageUrl, Role)],
+    now: Time,
+) -> Result<Vec<PageId>, StoreError> {
+    let new = |(url, role): &(PageUrl, Role)| {
+        let origin = Origin { role: *role, ..Origin::default() };
+        Ok(NewPage { origin, ..new_page(url, 1.0, None, now, FOUND)? })
+    };
+    let pages: Result<Vec<NewPage>, StoreError> = pages.iter().map(new).collect();
+    let done = store.commit(&Batch { pages: pages?, ..Batch::default() })?;
+    Ok(done.pages.iter().map(|added| added.page).collect())
 }
 
 /// What is said of a page that is there already, if anything is.

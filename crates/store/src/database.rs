@@ -8,16 +8,17 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use crate::error::{Context, StoreError};
 
 /// The version of the schema, as `PRAGMA user_version` has it.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 /// Marks the file as Refrain's (`file` and SQLite itself show it): "Rfrn".
 const APPLICATION: i64 = 0x5266_726e;
 const SCHEMA: &str = include_str!("schema.sql");
 /// What leads from each version to the next one, beginning with the first.
-const UPGRADES: [&str; 4] = [
+const UPGRADES: [&str; 5] = [
     include_str!("upgrade-2.sql"),
     include_str!("upgrade-3.sql"),
     include_str!("upgrade-4.sql"),
     include_str!("upgrade-5.sql"),
+    include_str!("upgrade-6.sql"),
 ];
 
 /// Statements that are prepared once; there are fewer than this.

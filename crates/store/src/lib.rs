@@ -69,7 +69,7 @@ pub use query::{
     Version, WhichVoices,
 };
 pub use queues::{
-    CrawlRow, CrawlTally, ItemNews, ItemRow, Placed, QueueChanges, QueueRow, Schedule, ServedRow,
+    Beside, CrawlRow, CrawlTally, ItemNews, ItemRow, Placed, QueueChanges, QueueRow, Schedule, ServedRow,
 };
 pub use reader::Reader;
 pub use retention::{Retained, Retention};

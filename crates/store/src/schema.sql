@@ -230,3 +230,10 @@ CREATE TABLE served (
     until INTEGER NOT NULL,                        -- whole seconds
     items BLOB NOT NULL                            -- their numbers, four bytes each, the lowest first
 ) STRICT;
+
+-- What counts under the limits of queues, since it was completed or given once.
+CREATE TABLE counted (
+    queue INTEGER NOT NULL,
+    item  INTEGER NOT NULL,
+    PRIMARY KEY (queue, item)
+) STRICT, WITHOUT ROWID;

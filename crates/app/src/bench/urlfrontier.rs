@@ -16,7 +16,7 @@ use crate::serve::urlfrontier::proto::get_params::Item as Of;
 use crate::serve::urlfrontier::proto::url_frontier_client::UrlFrontierClient;
 use crate::serve::urlfrontier::proto::url_item::Item;
 use crate::serve::urlfrontier::proto::{
-    DiscoveredBatch, DiscoveredUrlItem, GetParams, QueueDelayParams, UrlItem,
+    DiscoveredBatch, DiscoveredUrlItem, GetParams, KnownUrlItem, QueueDelayParams, UrlItem,
 };
 use crate::serve::urlfrontier::wire::Info;
 use crate::stopwatch::Stopwatch;
@@ -27,6 +27,9 @@ const QUEUES: u32 = 10_000;
 const BATCH: u32 = 256;
 /// Longer than any of this takes.
 const LEASE: u32 = 100_000;
+/// The crawl in which values decide, and how many URLs it has at most.
+const VALUED: &str = "valued";
+const MOST_PAGES: u32 = 100_000;
 /// What may be under way, in bytes.
 const WINDOW: u32 = 4 << 20;
 
@@ -67,7 +70,7 @@ async fn measure(urls: u32) -> Result<(), Failure> {
     let what = format!("{} URLs in {} queues, one stream", grouped(urls as usize), grouped(QUEUES as usize));
     say(&what, String::new(), "wanted")?;
     let before = server.bytes();
-    let pace = paced(&server, discover(&mut client, urls)).await?;
+    let pace = paced(&server, discover(&mut client, "discovered", urls)).await?;
     say(&format!("PutDiscovered, new URLs in batches of {BATCH}"), pace.to_string(), "150,000")?;
     if let (Some(before), Some(after)) = (before, server.bytes()) {
         let each = after.saturating_sub(before) / u64::from(urls);
@@ -81,13 +84,68 @@ async fn measure(urls: u32) -> Result<(), Failure> {
     say("PutURLs, new URLs of another crawl", format!("{pace}{}", server.memory()), "60,000")?;
     let no_delay = QueueDelayParams::default();
     client.set_delay(no_delay).await.map_err(broken)?;
-    let pace = paced(&server, get(&mut client, 100, 10)).await?;
+    let pace = paced(&server, get(&mut client, "discovered", 100, 10)).await?;
     say("GetURLs, 10 of each of 100 queues", pace.to_string(), "100,000")?;
-    if urls <= 10 * QUEUES {
-        return Ok(());
+    if urls > 10 * QUEUES {
+        let pace = paced(&server, get(&mut client, "discovered", 100, urls.div_ceil(QUEUES))).await?;
+        say("GetURLs, all that is left of each of 100 queues", pace.to_string(), "100,000")?;
     }
-    let pace = paced(&server, get(&mut client, 100, urls.div_ceil(QUEUES))).await?;
-    say("GetURLs, all that is left of each of 100 queues", pace.to_string(), "100,000")
+    by_value(&server, &mut client, urls, say).await
+}
+
+/// The same where values decide: a URL is a page as others there, so there are fewer of them.
+async fn by_value(
+    server: &Server,
+    client: &mut Client,
+    urls: u32,
+    mut say: impl FnMut(&str, String, &str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let pages = (urls / 10).min(MOST_PAGES);
+    let what = format!("where values decide, {} URLs", grouped(pages as usize));
+    let before = server.bytes();
+    let pace = paced(server, discover(client, VALUED, pages)).await?;
+    say(&format!("PutDiscovered, {what}"), format!("{pace}{}", server.memory()), "")?;
+    if let (Some(before), Some(after)) = (before, server.bytes()) {
+        say(
+            "memory of the server for each",
+            format!("{} bytes", after.saturating_sub(before) / u64::from(pages)),
+            "",
+        )?;
+    }
+    let pace = paced(server, rounds(client, pages)).await?;
+    say("GetURLs and PutURLs, what is worth it, each twice", pace.to_string(), "")
+}
+
+/// What is worth it, and what became of it, until each was visited twice.
+async fn rounds(client: &mut Client, pages: u32) -> Result<u64, Failure> {
+    let mut served = 0_u64;
+    while served < 2 * u64::from(pages) {
+        let params = GetParams {
+            max_urls_per_queue: 10,
+            max_queues: 1000,
+            delay_requestable: LEASE,
+            item: Some(Of::CrawlId(VALUED.to_owned())),
+            ..GetParams::default()
+        };
+        let mut given = client.get_ur_ls(params).await.map_err(broken)?.into_inner();
+        let mut seen = Vec::new();
+        while let Some(mut info) = given.message().await.map_err(broken)? {
+            let signature = (served + seen.len() as u64).to_string();
+            info.metadata = metadata::of([("fetch.statusCode", "200"), ("signature", &signature)]);
+            let known = KnownUrlItem { info: Some(info), refetchable_from_date: 0 };
+            seen.push(UrlItem { item: Some(Item::Known(known)), ..UrlItem::default() });
+        }
+        if seen.is_empty() {
+            // Values grow.
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            continue;
+        }
+        served += seen.len() as u64;
+        let acks = client.put_ur_ls(tokio_stream::iter(seen)).await.map_err(broken)?;
+        let mut acks = acks.into_inner();
+        while acks.message().await.map_err(broken)?.is_some() {}
+    }
+    Ok(served)
 }
 
 /// How fast it is: so many as `work` says.
@@ -104,14 +162,17 @@ fn info(crawl: &str, number: u32) -> Info {
         url: format!("http://h{queue}.example/section/page-{page}"),
         key: format!("h{queue}.example"),
         crawl: crawl.to_owned(),
-        metadata: metadata::of([("depth", "3")]),
+        metadata: metadata::of(match crawl {
+            VALUED => [("refrain.schedule", "server")],
+            _ => [("depth", "3")],
+        }),
     }
 }
 
 /// New URLs, many in a message.
-async fn discover(client: &mut Client, urls: u32) -> Result<u64, Failure> {
+async fn discover(client: &mut Client, crawl: &'static str, urls: u32) -> Result<u64, Failure> {
     let batches = (0..urls).step_by(BATCH as usize).map(move |start| {
-        let items = (start..urls.min(start + BATCH)).map(|number| info("discovered", number)).collect();
+        let items = (start..urls.min(start + BATCH)).map(|number| info(crawl, number)).collect();
         DiscoveredBatch { id: start.to_string(), items }
     });
     let acks = client.put_discovered(tokio_stream::iter(batches)).await.map_err(broken)?;
@@ -144,14 +205,14 @@ fn all(taken: u64, urls: u32) -> Result<u64, Failure> {
 }
 
 /// What is due, call after call, until nothing is.
-async fn get(client: &mut Client, queues: u32, each: u32) -> Result<u64, Failure> {
+async fn get(client: &mut Client, crawl: &str, queues: u32, each: u32) -> Result<u64, Failure> {
     let mut served = 0;
     loop {
         let params = GetParams {
             max_urls_per_queue: each,
             max_queues: queues,
             delay_requestable: LEASE,
-            item: Some(Of::CrawlId("discovered".to_owned())),
+            item: Some(Of::CrawlId(crawl.to_owned())),
             ..GetParams::default()
         };
         let mut given = client.get_ur_ls(params).await.map_err(broken)?.into_inner();

@@ -26,13 +26,18 @@ pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
             }
             writeln!(
                 out,
-                "{} pages, {} looks, {} changes, {} versions, {} archive files ({:.1} MB) read: {}",
+                "{} pages, {} looks, {} changes, {} versions, {} archive files ({:.1} MB){} read: {}",
                 checked.pages,
                 checked.observations,
                 checked.changes,
                 checked.versions,
                 checked.segments,
                 checked.bytes as f64 / 1e6,
+                if checked.queues > 0 {
+                    format!(", {} URLs in {} queues", checked.urls, checked.queues)
+                } else {
+                    String::new()
+                },
                 if report.findings.is_empty() { "all is well" } else { "see above" }
             )
         })?;

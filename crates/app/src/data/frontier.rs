@@ -5,12 +5,17 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
+use refrain_core::queues::PARKED;
+use refrain_engine::{Clock, add_queued};
+use refrain_fetch::url::PageUrl;
 use refrain_store::{
-    CrawlRow, ItemNews, ItemRow, Options, QueueChanges, QueueRow, Reader, Schedule, Store, StoreError,
+    CrawlRow, ItemNews, ItemRow, Options, PageId, QueueChanges, QueueRow, Reader, Role, Schedule, Store,
+    StoreError,
 };
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::harmless::harmless;
 use crate::cli::{DumpArgs, FrontierArgs, FrontierCommand, LoadArgs};
 use crate::failure::Failure;
 use crate::output::to_stdout;
@@ -33,6 +38,32 @@ struct Line {
     /// From when on it is due; 0: never again.
     due: u32,
     metadata: BTreeMap<String, Vec<String>>,
+    /// Who decides in the crawl when to come back, if it is not its crawler.
+    #[serde(default, skip_serializing_if = "Decides::is_client")]
+    schedule: Decides,
+}
+
+/// Who decides when to come back.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Decides {
+    #[default]
+    Client,
+    Server,
+}
+
+impl Decides {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+    fn is_client(&self) -> bool {
+        *self == Self::Client
+    }
+
+    fn schedule(self) -> Schedule {
+        match self {
+            Self::Client => Schedule::Client,
+            Self::Server => Schedule::Server,
+        }
+    }
 }
 
 pub(crate) fn run(args: &FrontierArgs) -> Result<(), Failure> {
@@ -69,25 +100,43 @@ fn line(queue: &QueueRow, item: ItemRow) -> std::io::Result<String> {
     let due = if item.page.is_some() && item.due != 0 { item.created.max(1) } else { item.due };
     let metadata = metadata::read_all(&item.metadata);
     let (crawl, key) = (queue.crawl.clone(), queue.key.clone());
-    Ok(serde_json::to_string(&Line { crawl, key, url: item.url, created: item.created, due, metadata })?)
+    let (created, schedule) =
+        (item.created, if item.page.is_some() { Decides::Server } else { Decides::Client });
+    Ok(serde_json::to_string(&Line { crawl, key, url: item.url, created, due, metadata, schedule })?)
 }
 
 fn load(args: &LoadArgs) -> Result<(), Failure> {
-    // All of it is read before anything is written: a file with a mistake in it changes nothing.
-    each_line(&args.file, |_| Ok(()))?;
     let mut store = Store::open(&args.place.data, Options::default())?;
     let mut known = Known::read(store.read())?;
-    let (mut changes, mut lines, mut new) = (QueueChanges::default(), 0, 0);
+    // All of it is read before anything is written: a file with a mistake in it changes nothing.
+    let mut schedules = known.schedules.clone();
+    each_line(&args.file, |line| agree(&mut schedules, line))?;
+    let (mut together, mut lines, mut new) = (Vec::new(), 0_u64, 0_u64);
     each_line(&args.file, |line| {
-        new += u64::from(known.put(line, &mut changes)?);
+        together.push(line);
         lines += 1;
-        if lines % TOGETHER as u64 == 0 {
-            store.commit_queues(&[std::mem::take(&mut changes)])?;
+        if together.len() == TOGETHER {
+            new += known.put_all(&mut store, std::mem::take(&mut together))?;
         }
         Ok(())
     })?;
-    store.commit_queues(&[changes])?;
+    new += known.put_all(&mut store, together)?;
     to_stdout(|out| writeln!(out, "{lines} URLs, {new} of them new"))
+}
+
+/// Whether a line says the same as others, and as what is there, of who decides in its crawl.
+fn agree(schedules: &mut HashMap<String, Schedule>, line: Line) -> Result<(), Failure> {
+    let said = line.schedule.schedule();
+    if let Some(known) = schedules.get(&line.crawl).filter(|known| **known != said) {
+        return Err(Failure::input(format!(
+            "crawl {}: it is {} scheduled, and {} scheduled in a line of the file; expected the same, or another crawl",
+            harmless(&line.crawl),
+            known.as_str(),
+            said.as_str()
+        )));
+    }
+    schedules.insert(line.crawl, said);
+    Ok(())
 }
 
 /// Every line of a file; the first that is none ends it.
@@ -119,8 +168,24 @@ fn each_line(path: &Path, mut each: impl FnMut(Line) -> Result<(), Failure>) -> 
         if !is_fetchable(&line.url) {
             return Err(wrong("`url` is no address that a crawler could fetch"));
         }
+        if line.schedule == Decides::Server && page_of(&line).is_none() {
+            return Err(wrong("`url` is no address of a page, and its value cannot decide"));
+        }
         each(line)?;
     }
+}
+
+/// The page of a line, and what it is there for.
+fn page_of(line: &Line) -> Option<(PageUrl, Role)> {
+    let is = |key| line.metadata.get(key).and_then(|said| said.first()).is_some_and(|said| said == "true");
+    let role = if is("isSitemap") {
+        Role::Sitemap
+    } else if is("isFeed") {
+        Role::Feed
+    } else {
+        Role::Page
+    };
+    Some((PageUrl::parse(&line.url).ok()?, role))
 }
 
 /// What is in a data directory already.
@@ -155,20 +220,27 @@ impl Known {
         Ok(Self { schedules, queues, items, last_queue, last_item, since })
     }
 
+    /// Lines that are committed together: how many of their addresses were not there before.
+    fn put_all(&mut self, store: &mut Store, lines: Vec<Line>) -> Result<u64, Failure> {
+        let by_value = lines.iter().filter(|line| line.schedule == Decides::Server);
+        let pages: Vec<(PageUrl, Role)> = by_value.filter_map(page_of).collect();
+        let mut pages = add_queued(store, &pages, Clock::start().now())?.into_iter();
+        let (mut changes, mut new) = (QueueChanges::default(), 0);
+        for line in lines {
+            let page = (line.schedule == Decides::Server).then(|| pages.next()).flatten();
+            new += u64::from(self.put(line, page, &mut changes)?);
+        }
+        store.commit_queues(&[changes])?;
+        Ok(new)
+    }
+
     /// Whether it was not there before.
-    fn put(&mut self, line: Line, changes: &mut QueueChanges) -> Result<bool, Failure> {
-        let Line { crawl, key, url, created, due, metadata } = line;
-        match self.schedules.get(&crawl) {
-            Some(Schedule::Client) => {}
-            Some(Schedule::Server) => {
-                return Err(Failure::input(format!(
-                    "crawl {crawl}: values decide in it, and dates do not; expected another crawl, or to put its URLs through the door"
-                )));
-            }
-            None => {
-                self.schedules.insert(crawl.clone(), Schedule::Client);
-                changes.crawls.push(CrawlRow { name: crawl.clone(), schedule: Schedule::Client });
-            }
+    fn put(&mut self, line: Line, page: Option<PageId>, changes: &mut QueueChanges) -> Result<bool, Failure> {
+        let Line { crawl, key, url, created, due, metadata, schedule } = line;
+        // Where values decide, dates do not.
+        let due = if page.is_some() { PARKED } else { due.min(PARKED - 1) };
+        if self.schedules.insert(crawl.clone(), schedule.schedule()).is_none() {
+            changes.crawls.push(CrawlRow { name: crawl.clone(), schedule: schedule.schedule() });
         }
         let queue = *self.queues.entry((crawl, key)).or_insert_with_key(|(crawl, key)| {
             self.last_queue += 1;
@@ -194,7 +266,7 @@ impl Known {
         self.last_item = self.last_item.checked_add(1).filter(|id| *id < u32::MAX).ok_or_else(full)?;
         self.items.insert(print, self.last_item);
         let (id, since) = (self.last_item, self.since);
-        changes.items.push(ItemRow { id, queue, created, due, since, page: None, url, metadata });
+        changes.items.push(ItemRow { id, queue, created, due, since, page, url, metadata });
         Ok(true)
     }
 }

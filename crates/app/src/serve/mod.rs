@@ -199,7 +199,8 @@ fn live(
         }
         let subscribing = Arc::clone(&opening.push).run(closing.clone());
         let (frontier, guard) = (opening.frontier.take(), Arc::clone(&opening.guard));
-        let router = doors(opening, handle, data, closing.clone())?;
+        let queues = frontier.as_ref().map(|frontier| frontier.queues.clone());
+        let router = doors(opening, handle, queues, data, closing.clone())?;
         announce(listen, tls.is_some())?;
         let frontier = match frontier {
             Some(frontier) => {
@@ -283,6 +284,7 @@ fn announce(listen: SocketAddr, secure: bool) -> Result<(), Failure> {
 fn doors(
     opening: Opening,
     handle: Handle,
+    queues: Option<refrain_engine::queues::Queues>,
     data: &Path,
     closing: watch::Receiver<bool>,
 ) -> Result<Router, Failure> {
@@ -303,7 +305,7 @@ fn doors(
         lease: wanted.lease,
         max_body: wanted.max_body,
     });
-    let board = dashboard::Board::new(Arc::clone(&app), Arc::clone(&guard), data, decisions, true);
+    let board = dashboard::Board::new(Arc::clone(&app), Arc::clone(&guard), data, decisions, true, queues);
     let all = api::router(&app, &guard)
         .merge(push.router())
         .merge(counted::door(metrics, &guard))

@@ -69,6 +69,35 @@ impl<M: Model> Frontier<M> {
         Ok(())
     }
 
+    /// An order that nobody is there to carry out: what it cost is given back, the page is left alone for a while, and nothing is learned.
+    ///
+    /// # Errors
+    /// If there is no such order, it was answered before, or time went backwards.
+    pub fn set_aside(&mut self, now: Time, order: OrderId, span: Span) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let taken = self.orders.take(order).ok_or(FrontierError::UnknownOrder(order))?;
+        if !taken.leased {
+            return Ok(());
+        }
+        self.pace.take_back();
+        self.hosts[taken.host as usize].finish(None);
+        self.watch_door(taken.host);
+        let index = taken.page.index;
+        if self.known(taken.page).is_err() {
+            return Ok(());
+        }
+        if self.finds.contains(index) {
+            self.pages[index as usize].set_status(Status::New);
+            self.finds.return_at(index, now + span);
+            return Ok(());
+        }
+        let bounds = self.bounds.get(&index).copied().unwrap_or_default();
+        self.bound(index, Bounds { not_before: now + span, ..bounds });
+        self.pages[index as usize].set_status(Status::Waiting);
+        self.reenter(index);
+        Ok(())
+    }
+
     pub(super) fn seen(&mut self, index: u32, outcome: Outcome) {
         let (answer, modified) = match outcome {
             Outcome::Seen(answer) | Outcome::Links { answer, .. } => (answer, None),

@@ -103,6 +103,14 @@ impl Pace {
         }
     }
 
+    /// The last fetch is not made after all.
+    pub(super) fn take_back(&mut self) {
+        match self.spent.checked_sub(1) {
+            Some(spent) => self.spent = spent,
+            None => self.base = self.base - self.period(),
+        }
+    }
+
     /// Another budget from now on. The part of a fetch that was saved up is kept.
     pub(super) fn change(&mut self, budget: Budget, now: Time) -> Result<(), BudgetError> {
         let budget = budget.check()?;
@@ -129,6 +137,19 @@ mod tests {
                 assert_eq!(due.as_nanos() as u64, k / 3 * 1_000_000_000);
             }
             pace.spend(due);
+        }
+    }
+
+    #[test]
+    fn what_is_not_made_costs_nothing() {
+        let mut pace = Pace::new(Budget::Rate(2.0), Time::ZERO).unwrap();
+        for now in [pace.next(), Time::ZERO + Span::from_whole_secs(100)] {
+            let before = pace.next();
+            pace.spend(now);
+            pace.take_back();
+            assert!(pace.next() <= now.max(before), "one may be made at once");
+            pace.spend(now);
+            assert!(pace.next() > now, "and no more");
         }
     }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::Queues;
+use super::queue::is_overgrown;
 use crate::time::Time;
 
 #[derive(Debug)]
@@ -12,6 +13,9 @@ pub(super) struct Crawl {
     pub(super) keys: HashMap<Box<str>, u32>,
     /// When queues may be asked, in the order in which that was found out; an entry counts if it is the queue's last one.
     pub(super) rotation: BinaryHeap<Reverse<Turn>>,
+    /// How many addresses there are in all of its queues, and how many of them are completed.
+    pub(super) items: u64,
+    pub(super) completed: u64,
 }
 
 /// When it is a queue's turn.
@@ -25,7 +29,7 @@ pub(super) struct Turn {
 
 impl Crawl {
     pub(super) fn new(name: Box<str>) -> Self {
-        Self { name, keys: HashMap::new(), rotation: BinaryHeap::new() }
+        Self { name, keys: HashMap::new(), rotation: BinaryHeap::new(), items: 0, completed: 0 }
     }
 }
 
@@ -42,7 +46,11 @@ impl Queues {
         let (crawl, version) = (queue.crawl as usize, queue.version);
         if let Some(at) = at {
             self.turns += 1;
-            self.crawls[crawl].rotation.push(Reverse(Turn { at, order: self.turns, queue: number, version }));
+            let Crawl { keys, rotation, .. } = &mut self.crawls[crawl];
+            rotation.push(Reverse(Turn { at, order: self.turns, queue: number, version }));
+            if is_overgrown(rotation.len(), keys.len()) {
+                rotation.retain(|turn| self.queues[turn.0.queue as usize].version == turn.0.version);
+            }
         }
     }
 

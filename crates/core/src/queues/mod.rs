@@ -6,11 +6,12 @@
 //! fingerprint, so ten million of them fit into a gigabyte.
 //!
 //! - `item`: an address; `queue`: those of one key, and when it may be asked; `crawl`: queues in rotation
-//! - `take`: who gets what; `tally`: how many there are
+//! - `take`: who gets what; `tally`: how many there are; `shown`: a few of them at a time, for people
 
 mod crawl;
 mod item;
 mod queue;
+mod shown;
 mod take;
 mod tally;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use queue::Queue;
 
 pub use item::{ItemId, Whole};
 pub use queue::{Manners, QueueFacts};
+pub use shown::{CrawlNow, QueueNow};
 pub use take::{Taken, Wanted};
 pub use tally::Tally;
 
@@ -60,8 +62,8 @@ pub enum Became {
     Full,
 }
 
-/// An address that waits for somebody else to decide: later than any date.
-const PARKED: Seconds = Seconds::MAX;
+/// The date of an address that waits for somebody else to decide: later than any other.
+pub const PARKED: Seconds = Seconds::MAX;
 
 /// Crawls, their queues, and what is in them.
 #[derive(Debug)]
@@ -73,6 +75,8 @@ pub struct Queues {
     /// Numbers of addresses that are gone, to be used again.
     vacant: Vec<u32>,
     by_print: IdMap<u64, u32>,
+    /// What counts under limits since whoever drives this was told of it.
+    counted: Vec<(QueueId, ItemId)>,
     /// Between two turns of a queue that has no delay of its own.
     delay: Span,
     active: bool,
@@ -91,6 +95,7 @@ impl Default for Queues {
             items: vec![Item::GONE],
             vacant: Vec::new(),
             by_print: IdMap::default(),
+            counted: Vec::new(),
             delay: Span::from_whole_secs(1),
             active: true,
             first: 0,
@@ -180,7 +185,13 @@ impl Queues {
     fn fill(&mut self, id: u32, queue: QueueId, item: Item) {
         self.by_print.insert(item.print, id);
         self.items[id as usize] = item;
-        self.queues[queue.0 as usize].enter(id, item);
+        let it = &mut self.queues[queue.0 as usize];
+        if it.enter(id, item) {
+            self.counted.push((queue, ItemId(id)));
+        }
+        let crawl = &mut self.crawls[it.crawl as usize];
+        crawl.items += 1;
+        crawl.completed += u64::from(item.due == 0);
     }
 
     /// An address has another date; whoever had it has brought it back.
@@ -191,10 +202,13 @@ impl Queues {
             item.lease = 0;
             queue.leased -= 1;
         }
-        queue.completed = queue.completed + u32::from(due == 0) - u32::from(item.due == 0);
+        let (is, was) = (due == 0, item.due == 0);
+        queue.completed = queue.completed + u32::from(is) - u32::from(was);
+        let crawl = &mut self.crawls[queue.crawl as usize];
+        crawl.completed = crawl.completed + u64::from(is) - u64::from(was);
         item.due = due;
-        if due == 0 {
-            queue.count(id);
+        if due == 0 && queue.count(id) {
+            self.counted.push((QueueId(item.queue), ItemId(id)));
         }
         if due != 0 && due != PARKED {
             queue.wait_until(due, id);
@@ -265,8 +279,22 @@ impl Queues {
     pub fn set_manners(&mut self, now: Time, queue: QueueId, manners: Manners) {
         let it = &mut self.queues[queue.0 as usize];
         it.tidy(now, &mut self.items);
-        it.set_manners(queue.0, manners, &self.items);
+        if it.set_manners(queue.0, manners, &self.items) {
+            self.counted.extend(it.used.iter().map(|id| (queue, ItemId(*id))));
+        }
         self.ready_again(queue.0);
+    }
+
+    /// An address counts under the limit of its queue, as it did before a restart.
+    pub fn restore_count(&mut self, queue: QueueId, id: ItemId) {
+        if self.items.get(id.0 as usize).is_some_and(|item| item.queue == queue.0) {
+            self.queues[queue.0 as usize].count(id.0);
+        }
+    }
+
+    /// What counts under limits since this was asked the last time: it must outlive the process, until the limit is lifted or the address gone.
+    pub fn take_counted(&mut self) -> Vec<(QueueId, ItemId)> {
+        std::mem::take(&mut self.counted)
     }
 
     /// The delay of queues that have none of their own.
@@ -310,20 +338,24 @@ impl Queues {
         queue.leased -= u32::from(item.lease != 0);
         queue.completed -= u32::from(item.due == 0);
         queue.removed += 1;
+        let crawl = &mut self.crawls[queue.crawl as usize];
+        crawl.items -= 1;
+        crawl.completed -= u64::from(item.due == 0);
         self.by_print.remove(&item.print);
         *item = Item::GONE;
         self.vacant.push(id.0);
         true
     }
 
-    /// Once addresses were removed: queues forget about them, and those that are empty are closed. Those.
-    pub fn sweep(&mut self) -> Vec<QueueId> {
+    /// Once addresses were removed: their queues forget about them, and those that are empty are closed. Those.
+    pub fn sweep(&mut self, queues: &[QueueId]) -> Vec<QueueId> {
         let mut closed = Vec::new();
-        for (number, queue) in self.queues.iter_mut().enumerate() {
+        for id in queues {
+            let queue = &mut self.queues[id.0 as usize];
             if queue.removed > 0 {
-                queue.forget_removed(number as u32, &self.items);
+                queue.forget_removed(id.0, &self.items);
                 if queue.items.is_empty() && queue.manners == Manners::default() {
-                    closed.push(QueueId(number as u32));
+                    closed.push(*id);
                 }
             }
         }
@@ -331,6 +363,12 @@ impl Queues {
             self.close(*queue);
         }
         closed
+    }
+
+    /// Whether an address counts under the limit of its queue.
+    pub fn counts(&self, id: ItemId) -> bool {
+        let item = self.items.get(id.0 as usize).filter(|item| item.is_there());
+        item.is_some_and(|item| self.queues[item.queue as usize].used.contains(&id.0))
     }
 
     /// A queue is gone, once it is empty: its key may be used again, its number is not.

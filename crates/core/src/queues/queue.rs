@@ -33,6 +33,15 @@ pub struct QueueFacts {
     pub manners: Manners,
 }
 
+/// Whether so many entries, most of which do not count any more, are too many for what they are about: those that count are then kept alone,
+/// which costs as much as they did.
+pub(super) fn is_overgrown(entries: usize, about: usize) -> bool {
+    entries > 2 * about + 64
+}
+
+/// Addresses, by dates.
+type Entries = BinaryHeap<Reverse<(Seconds, u32)>>;
+
 #[derive(Debug)]
 pub(super) struct Queue {
     pub(super) crawl: u32,
@@ -47,8 +56,8 @@ pub(super) struct Queue {
     /// How many somebody has, some for too long already.
     pub(super) leased: u32,
     /// Addresses by their dates. What was superseded is passed over when it comes up.
-    due: BinaryHeap<Reverse<(Seconds, u32)>>,
-    leases: BinaryHeap<Reverse<(Seconds, u32)>>,
+    due: Entries,
+    leases: Entries,
     /// Its entry in the rotation that counts, and when that is.
     pub(super) version: u32,
     pub(super) turn: Option<Time>,
@@ -72,14 +81,17 @@ impl Queue {
         }
     }
 
-    pub(super) fn enter(&mut self, id: u32, item: Item) {
+    /// It is a new one: whether it counts under a limit.
+    pub(super) fn enter(&mut self, id: u32, item: Item) -> bool {
         self.items.push(id);
         if item.due == 0 {
             self.completed += 1;
-            self.count(id);
-        } else if item.due != PARKED {
+            return self.count(id);
+        }
+        if item.due != PARKED {
             self.wait_until(item.due, id);
         }
+        false
     }
 
     pub(super) fn wait_until(&mut self, due: Seconds, id: u32) {
@@ -90,8 +102,9 @@ impl Queue {
         self.leases.push(Reverse((until, id)));
     }
 
-    /// How it is treated from now on. What is completed or somebody has counts from the beginning of a limit.
-    pub(super) fn set_manners(&mut self, own: u32, manners: Manners, items: &[Item]) {
+    /// How it is treated from now on. What is completed or somebody has counts from the beginning of a limit: whether one begins.
+    pub(super) fn set_manners(&mut self, own: u32, manners: Manners, items: &[Item]) -> bool {
+        let begins = self.manners.limit.is_none() && manners.limit.is_some();
         match (self.manners.limit, manners.limit) {
             (_, None) => self.used.clear(),
             (None, Some(_)) => {
@@ -104,17 +117,23 @@ impl Queue {
             (Some(_), Some(_)) => {}
         }
         self.manners = manners;
+        begins
     }
 
-    /// Under a limit, an address is completed or given.
-    pub(super) fn count(&mut self, id: u32) {
-        if self.manners.limit.is_some() {
-            self.used.insert(id);
-        }
+    /// Under a limit, an address is completed or given: whether it counts since now.
+    pub(super) fn count(&mut self, id: u32) -> bool {
+        self.manners.limit.is_some() && self.used.insert(id)
     }
 
     /// Takes back what was kept for too long, and passes over what was superseded.
     pub(super) fn tidy(&mut self, now: Time, items: &mut [Item]) {
+        if is_overgrown(self.due.len(), self.items.len()) {
+            let waits = |due, item: &Item| item.due == due && item.lease == 0;
+            self.due = alone(std::mem::take(&mut self.due), items, waits);
+        }
+        if is_overgrown(self.leases.len(), self.items.len()) {
+            self.leases = alone(std::mem::take(&mut self.leases), items, |until, item| item.lease == until);
+        }
         while let Some(Reverse((until, id))) = self.leases.peek().copied() {
             let item = &mut items[id as usize];
             let counts = item.lease == until;
@@ -181,6 +200,12 @@ impl Queue {
         self.items.len() - self.removed as usize
     }
 
+    /// How much is remembered about when.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.due.len() + self.leases.len()
+    }
+
     pub(super) fn forget_removed(&mut self, own: u32, items: &[Item]) {
         self.items.retain(|id| items[*id as usize].queue == own);
         self.removed = 0;
@@ -189,4 +214,13 @@ impl Queue {
         self.due.retain(there);
         self.leases.retain(there);
     }
+}
+
+/// Entries that count, each once.
+fn alone(entries: Entries, items: &[Item], counts: impl Fn(Seconds, &Item) -> bool) -> Entries {
+    let mut entries = entries.into_vec();
+    entries.retain(|Reverse((date, id))| counts(*date, &items[*id as usize]));
+    entries.sort_unstable();
+    entries.dedup();
+    entries.into()
 }

@@ -98,7 +98,9 @@ impl Queues {
             let Some(id) = queue.pop_due(now, &mut self.items) else { break };
             self.items[id as usize].lease = taken.until;
             queue.leased += 1;
-            queue.count(id);
+            if queue.count(id) {
+                self.counted.push((QueueId(number), ItemId(id)));
+            }
             queue.lend(taken.until, id);
             given.push(ItemId(id));
         }

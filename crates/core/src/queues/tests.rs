@@ -137,7 +137,7 @@ fn crawls_take_turns_too() {
 fn what_is_removed_is_nowhere_and_its_number_is_used_again() {
     let mut queues = filled(&["x"], 3);
     assert!(queues.remove(ItemId(2)) && !queues.remove(ItemId(2)));
-    assert_eq!(queues.sweep(), []);
+    assert_eq!(queues.sweep(&[QueueId(0)]), []);
     assert_eq!(queues.list(&[QueueId(0)]), [ItemId(1), ItemId(3)]);
     assert_eq!(
         queues.put(at(101.0), QueueId(0), print(QueueId(0), 7), Said::Discovered, None),
@@ -146,7 +146,7 @@ fn what_is_removed_is_nowhere_and_its_number_is_used_again() {
     for id in 1..=3 {
         queues.remove(ItemId(id));
     }
-    assert_eq!(queues.sweep(), [QueueId(0)], "nothing is left of it");
+    assert_eq!(queues.sweep(&[QueueId(0)]), [QueueId(0)], "nothing is left of it");
     assert_eq!(queues.find("a", "x"), None);
     assert_eq!(queues.take(at(101.0), &any(9, 9)).items, []);
 }
@@ -175,6 +175,87 @@ fn after_a_restart_all_is_as_it_was() {
         numbers.insert(id.0);
     }
     assert_eq!(numbers, BTreeSet::from([1, 3, 4]), "numbers that nobody has");
+}
+
+#[test]
+fn a_few_at_a_time_and_in_the_end_all() {
+    let mut queues = filled(&["x", "y", "xx"], 5);
+    queues.open("empty", "k");
+    queues.put(at(100.0), QueueId(1), print(QueueId(1), 0), Said::Known(0), None);
+    let shown = |crawl: CrawlNow| (crawl.name, crawl.queues, crawl.items, crawl.completed);
+    let (first, next) = queues.crawls_from(0, "", (1, 9));
+    assert_eq!(
+        (first.into_iter().map(shown).collect::<Vec<_>>(), next),
+        (vec![("a".to_owned(), 3, 15, 1)], Some(1))
+    );
+    assert_eq!(queues.crawls_from(1, "no", (9, 9)), (vec![], None));
+    let keys = |(found, next): (Vec<QueueNow>, _)| {
+        (found.into_iter().map(|queue| (queue.key, queue.items, queue.completed)).collect::<Vec<_>>(), next)
+    };
+    assert_eq!(
+        keys(queues.queues_from(at(100.0), "a", 0, "x", (1, 9))),
+        (vec![("x".to_owned(), 5, 0)], Some(1)),
+    );
+    assert_eq!(keys(queues.queues_from(at(100.0), "a", 1, "x", (9, 1))), (vec![], Some(2)));
+    assert_eq!(
+        keys(queues.queues_from(at(100.0), "a", 2, "x", (9, 9))),
+        (vec![("xx".to_owned(), 5, 0)], None)
+    );
+    assert_eq!(queues.items_from(QueueId(0), 3, 9).len(), 2);
+    queues.take(at(100.0), &any(9, 2));
+    let now = queues.queue_now(at(100.0), QueueId(1));
+    assert_eq!((now.leased, now.completed, now.ready), (2, 1, Some(at(101.0))));
+    assert!(queues.remove(ItemId(1)));
+    assert_eq!(queues.items_from(QueueId(0), 0, 9).len(), 4);
+    assert_eq!(queues.crawls_from(0, "a", (9, 9)).0[0].items, 14);
+}
+
+/// Whoever says the same again and again does not fill the memory.
+#[test]
+fn what_is_superseded_is_forgotten() {
+    let mut queues = filled(&["x"], 3);
+    for again in 0..1000 {
+        queues.put(at(100.0), QueueId(0), print(QueueId(0), 0), Said::Known(1_000_000 - again), None);
+        queues.set_manners(
+            at(100.0),
+            QueueId(0),
+            Manners { blocked_until: Some(at(f64::from(1000 + again))), ..Manners::default() },
+        );
+    }
+    assert!(queues.queues[0].entries() < 100, "{}", queues.queues[0].entries());
+    assert!(queues.crawls[0].rotation.len() < 100);
+    assert_eq!(queues.take(at(5000.0), &any(9, 9)).items.len(), 1);
+    assert_eq!(
+        queues.take(at(999_001.0), &any(9, 9)).items,
+        [(QueueId(0), vec![ItemId(2), ItemId(3), ItemId(1)])]
+    );
+}
+
+#[test]
+fn what_counts_is_told_once_and_counts_again_after_a_restart() {
+    let mut queues = filled(&["x"], 3);
+    let limited = |limit| Manners { limit, ..Manners::default() };
+    queues.put(at(100.0), QueueId(0), print(QueueId(0), 0), Said::Known(0), None);
+    assert_eq!(queues.take_counted(), [], "without a limit nothing counts");
+    queues.set_manners(at(100.0), QueueId(0), limited(Some(2)));
+    assert_eq!(queues.take_counted(), [(QueueId(0), ItemId(1))]);
+    assert_eq!(counts(&queues.take(at(102.0), &any(9, 9))), [(0, 1)]);
+    assert_eq!(queues.take_counted(), [(QueueId(0), ItemId(2))]);
+    for number in 0..2 {
+        queues.put(at(103.0), QueueId(0), print(QueueId(0), number), Said::Known(104), None);
+    }
+    let mut after = filled(&["x"], 3);
+    after.set_manners(at(104.0), QueueId(0), limited(Some(2)));
+    for id in [1, 2] {
+        after.restore_count(QueueId(0), ItemId(id));
+    }
+    // One that is in another queue now does not count here.
+    let (other, _) = after.open("a", "y");
+    after.restore_count(other, ItemId(3));
+    for queues in [&mut queues, &mut after] {
+        assert_eq!(counts(&queues.take(at(110.0), &any(9, 9))), [], "two of two counted before");
+        assert_eq!(queues.take_counted(), []);
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -24,6 +24,9 @@ use crate::rules::{HostRules, Verdict};
 use crate::settings::host_name;
 use crate::visit::Seen;
 
+/// Who has not asked for so long is not there.
+const AWAY: Span = Span::from_whole_secs(60);
+
 /// The work of other fetchers.
 #[derive(Default)]
 pub(super) struct External {
@@ -34,6 +37,8 @@ pub(super) struct External {
     last: u64,
     due: BinaryHeap<Reverse<(Time, u64)>>,
     seekers: VecDeque<Seeker>,
+    /// When somebody asked for work last.
+    asked: Option<Time>,
     /// Grants that were over when the crawl began.
     stale: Vec<u64>,
     /// Where fetchers are whose page was forgotten meanwhile.
@@ -151,6 +156,11 @@ impl External {
         self.seekers.clear();
     }
 
+    /// Whether somebody fetches what it is told to: it waits for work, or asked for some lately.
+    pub(super) fn is_there(&self, now: Time) -> bool {
+        self.waits() || self.asked.is_some_and(|asked| now.since(asked) < AWAY)
+    }
+
     /// Whether somebody waits for work.
     pub(super) fn waits(&self) -> bool {
         !self.seekers.is_empty()
@@ -165,6 +175,7 @@ impl External {
 impl Crawl {
     /// A fetcher wants work.
     pub(super) fn seek(&mut self, now: Time, wanted: WorkWanted, reply: oneshot::Sender<Grant>) {
+        self.external.asked = Some(now);
         // Who got no answer asks again with the same words, and gets the same.
         if let Some(open) = wanted.key.as_ref().and_then(|key| self.external.keys.get(key))
             && let Some(grant) = self.again_given(now, *open, wanted.knows_robots)

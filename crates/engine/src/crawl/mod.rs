@@ -6,7 +6,7 @@
 //!   `redirected`: where other fetchers were led
 //! - `asked`: what others ask of a crawl that runs; `wishes`: what they decide about pages; `external`: work for other fetchers; `left`: where they
 //!   still are though the page is forgotten
-//! - `queued`: pages that others fetch by themselves
+//! - `queued`: pages that others fetch by themselves; `led`: what these led to
 //! - `journal`: facts that wait to be committed, and what follows when they are
 //! - `decided`: decisions, for those who keep them
 //! - `visits`: what is under way; `pulse`: how it is all doing; `samples`: how it went, for those who ask later
@@ -18,6 +18,7 @@ mod decided;
 mod external;
 mod journal;
 mod knocks;
+mod led;
 mod left;
 mod outlets;
 mod pulse;
@@ -321,9 +322,8 @@ impl Crawl {
         }
         self.fill_queues(now)?;
         self.scheduler.let_fade(now)?;
-        let wants_more = self.external.waits()
-            || (self.settings.fetches && self.has_room())
-            || (self.queued.has_room() && !self.journal.is_full());
+        let wants_more =
+            self.external.waits() || (self.settings.fetches && self.has_room()) || self.fills_queues();
         let next = if wants_more { self.scheduler.frontier.next_wakeup() } else { None }.unwrap_or(Time::MAX);
         let again = self.again.iter().map(|(time, _)| *time).min().unwrap_or(Time::MAX);
         let fade = self.scheduler.fadings.next();
@@ -345,19 +345,34 @@ impl Crawl {
 
     /// The next fetch, whoever makes it, if one is due.
     fn any_order(&mut self, now: Time) -> Result<Option<(Order, refrain_store::PageId)>, CrawlError> {
+        let made = self.poll(now)?;
+        if let Some((order, stored)) = &made {
+            self.is_made(now, order, *stored)?;
+        }
+        Ok(made)
+    }
+
+    /// The next fetch that would be made.
+    fn poll(&mut self, now: Time) -> Result<Option<(Order, refrain_store::PageId)>, CrawlError> {
         while let Some(order) = self.scheduler.frontier.poll(now)? {
-            let Some(stored) = self.scheduler.pages.stored(order.page) else { continue };
-            self.summary.requests += 1;
-            self.ordered(now, &order, stored);
-            if let Some(wanted) = self.hurried.get_mut(&stored) {
-                *wanted = Some(order.id);
+            if let Some(stored) = self.scheduler.pages.stored(order.page) {
+                return Ok(Some((order, stored)));
             }
-            if !self.scheduler.frontier.is_new(order.page)? {
-                self.standing.paid(order.value);
-            }
-            return Ok(Some((order, stored)));
         }
         Ok(None)
+    }
+
+    /// A fetch is made.
+    fn is_made(&mut self, now: Time, order: &Order, stored: refrain_store::PageId) -> Result<(), CrawlError> {
+        self.summary.requests += 1;
+        self.ordered(now, order, stored);
+        if let Some(wanted) = self.hurried.get_mut(&stored) {
+            *wanted = Some(order.id);
+        }
+        if !self.scheduler.frontier.is_new(order.page)? {
+            self.standing.paid(order.value);
+        }
+        Ok(())
     }
 
     /// Whether one more visit can be made, and what it sees be kept. If not, what ends that is an event.

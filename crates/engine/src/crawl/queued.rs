@@ -6,28 +6,31 @@ use std::sync::mpsc;
 
 use refrain_core::frontier::{Budget, Order, OrderId};
 use refrain_core::time::{Span, Time};
-use refrain_fetch::url::PageUrl;
 use refrain_store::{Edit, NewPage, Origin, PageId, Role};
 use tokio::sync::oneshot;
 
 use super::Crawl;
 use super::asked::tell;
+use super::led::Led;
+use super::shown::worth;
 use crate::CrawlError;
-use crate::handle::{Done, Looked, Saw, looked};
+use crate::handle::{Done, Entered, Looked, Saw, looked};
+use crate::hubs::Yield;
 use crate::index::Place;
 use crate::memo::Memo;
+pub(super) use crate::queues::FOUND;
 use crate::queues::{Keeper, Note};
 use crate::seeds;
 use crate::settings::host_name;
 use crate::visit::Seen;
 
-/// How such pages were found.
-pub(super) const FOUND: &str = "urlfrontier";
-
 /// So many are due in their queues at most: who does not come for them gets no more.
 const MOST_DUE: usize = 20_000;
 /// So many orders for pages of others are kept for whoever asks next.
 const MOST_UNCLAIMED: usize = 64;
+/// Pages of others for which nobody asks are not thought of for so long; so many of them at a time.
+const ASIDE: Span = Span::from_whole_secs(60);
+const MOST_ASIDE: usize = 1000;
 /// A page of which nothing can be learned is looked at again after this at the soonest, and at the latest.
 const UNKNOWN: (Span, Span) = (Span::from_whole_secs(1), Span::from_whole_secs(86_400));
 
@@ -39,6 +42,8 @@ pub(super) struct Queued {
     orders: HashMap<PageId, (OrderId, Time)>,
     /// Orders for other pages, which came up while nobody asked for any.
     unclaimed: VecDeque<(Order, PageId)>,
+    /// What its pages led to.
+    led: Led,
     to: Option<mpsc::Sender<Note>>,
 }
 
@@ -56,14 +61,29 @@ impl Queued {
     pub(super) fn forget(&mut self, page: PageId) {
         self.pages.remove(&page);
         self.orders.remove(&page);
+        self.led.forget(page);
+    }
+
+    /// A page is looked at: what it led to since the look before, as its crawlers tell.
+    pub(super) fn led_to(&mut self, now: Time, page: PageId, is_first: bool) -> Yield {
+        if self.pages.contains(&page) { self.led.looked(now, page, is_first) } else { Yield::default() }
+    }
+
+    /// Pages are forgotten, whoever wants that: they leave their queues.
+    pub(super) fn leave(&mut self, pages: &[PageId]) {
+        let left: Vec<PageId> = pages.iter().filter(|page| self.pages.contains(page)).copied().collect();
+        for page in &left {
+            self.forget(*page);
+        }
+        if let Some(to) = self.to.as_ref().filter(|_| !left.is_empty()) {
+            // If nobody hears it, it is over.
+            let _ = to.send(Note::Gone(left));
+        }
     }
 
     /// Whether more pages may become due.
     pub(super) fn has_room(&self) -> bool {
-        self.to.is_some()
-            && !self.pages.is_empty()
-            && self.orders.len() < MOST_DUE
-            && self.unclaimed.len() < MOST_UNCLAIMED
+        self.to.is_some() && !self.pages.is_empty() && self.orders.len() < MOST_DUE
     }
 
     /// The page of an order is due in its queue, if it is in one.
@@ -95,14 +115,25 @@ impl Queued {
 }
 
 impl Crawl {
-    /// Pages become due in their queues.
+    /// Pages become due in their queues. What comes up for others waits for them, if somebody is there to fetch it, and does not wait for long:
+    /// crawlers that come for their pages do not wait for fetchers that do not.
     pub(super) fn fill_queues(&mut self, now: Time) -> Result<(), CrawlError> {
         if self.queued.orders.len() >= MOST_DUE {
             self.queued.orders.retain(|_, (_, expires)| *expires > now);
         }
         self.queued.unclaimed.retain(|(order, _)| order.expires > now);
-        while self.queued.has_room() && !self.journal.is_full() {
-            let Some((order, stored)) = self.any_order(now)? else { break };
+        let mut aside = 0;
+        while self.fills_queues() && aside < MOST_ASIDE {
+            let Some((order, stored)) = self.poll(now)? else { break };
+            let is_claimed = self.queued.pages.contains(&stored);
+            let is_kept = self.queued.unclaimed.len() < MOST_UNCLAIMED
+                && (self.settings.fetches || self.external.is_there(now));
+            if !is_claimed && !is_kept {
+                self.scheduler.frontier.set_aside(now, order.id, ASIDE)?;
+                aside += 1;
+                continue;
+            }
+            self.is_made(now, &order, stored)?;
             if !self.queued.give(&order, stored) {
                 self.queued.unclaimed.push_back((order, stored));
             }
@@ -110,15 +141,21 @@ impl Crawl {
         Ok(())
     }
 
+    /// Whether more pages may become due in queues now. Who fetches here as well will soon come for what is left of others.
+    pub(super) fn fills_queues(&self) -> bool {
+        let waits_for_own = self.settings.fetches && self.queued.unclaimed.len() >= MOST_UNCLAIMED;
+        self.queued.has_room() && !waits_for_own && !self.journal.is_full()
+    }
+
     /// Pages are put into queues: those that are not known are added.
     pub(super) fn enqueue(
         &mut self,
         now: Time,
-        pages: &[(PageUrl, Role)],
+        pages: &[Entered],
         reply: oneshot::Sender<Vec<Option<PageId>>>,
     ) {
         let mut slots = Vec::with_capacity(pages.len());
-        for (url, role) in pages {
+        for Entered { url, role, shown_by } in pages {
             let index = &self.scheduler.pages.index;
             let slot = match index.page(url.as_str()) {
                 Place::Page(page) => {
@@ -131,11 +168,20 @@ impl Crawl {
                 }
                 Place::Unknown if index.len() >= self.settings.most_pages => Err(None),
                 place => {
-                    if place == Place::Unknown {
+                    let is_new = place == Place::Unknown;
+                    if is_new {
                         index.know(url.as_str());
                     }
-                    let origin = Origin { role: *role, ..Origin::default() };
-                    let page = seeds::new_page(url, 1.0, None, now, FOUND);
+                    let hub = shown_by.as_ref().and_then(|by| match index.page(by.as_str()) {
+                        Place::Page(hub) => Some(hub),
+                        _ => None,
+                    });
+                    let (importance, decay) = hub.map_or((1.0, None), |hub| self.matters(url, hub));
+                    if let Some(hub) = hub.filter(|_| is_new) {
+                        self.queued.led.found(now, hub, worth(importance, decay));
+                    }
+                    let origin = Origin { role: *role, hub, decay, ..Origin::default() };
+                    let page = seeds::new_page(url, importance, None, now, FOUND);
                     Err(page.ok().map(|page| self.journal.page(now, NewPage { origin, ..page })))
                 }
             };

@@ -71,8 +71,11 @@ impl Crawl {
             shown.yields.add(self.follow(now, &new, stored));
             shown.is_promising = is_first && url.path_and_query() == "/";
         }
+        // What others fetch is read by them, and they say where it leads.
+        let led = self.queued.led_to(now, stored, is_first);
+        shown.yields.add(led);
         shown.is_promising |= shown.is_source || (!is_first && shown.yields.news > 0.0);
-        shown.is_promising &= shown.is_source || self.settings.follow.is_some();
+        shown.is_promising &= shown.is_source || self.settings.follow.is_some() || led.news > 0.0;
         Ok(shown)
     }
 
@@ -114,19 +117,24 @@ impl Crawl {
         if !index.know(lead.url.as_str()) {
             return None;
         }
-        let (importance, decay) = match self.settings.news_at(&lead.url) {
-            Some(news) => (news.importance, Some(news.decay())),
-            None => match self.scheduler.hubs.asked(lead.hub) {
-                Some(asked) => (asked.profit * asked.decay, Some(asked.decay)),
-                None => (1.0, None),
-            },
-        };
+        let (importance, decay) = self.matters(&lead.url, lead.hub);
         let importance = importance * lead.importance;
         let mut page = new_page(&lead.url, importance, None, now, lead.how).ok()?;
         let hint = lead.hint.map(|hint| hint.0);
         page.origin = Origin { role: Role::Page, hub: Some(lead.hub), born: lead.born, decay, hint };
         self.journal.page(now, page);
-        Some(decay.map_or(lasting(importance), |decay| Interest { profit: importance / decay, decay }))
+        Some(worth(importance, decay))
+    }
+
+    /// How much a page matters that a hub led to, and how fast that fades, if it does.
+    pub(super) fn matters(&self, url: &PageUrl, hub: PageId) -> (f64, Option<f64>) {
+        match self.settings.news_at(url) {
+            Some(news) => (news.importance, Some(news.decay())),
+            None => match self.scheduler.hubs.asked(hub) {
+                Some(asked) => (asked.profit * asked.decay, Some(asked.decay)),
+                None => (1.0, None),
+            },
+        }
     }
 
     /// As the frontier wants to hear it, if the page is a hub.
@@ -194,6 +202,11 @@ impl Crawl {
             .and_then(|entry| entry.rules.as_ref());
         rules.is_some_and(|rules| rules.vouch_for(source, page))
     }
+}
+
+/// What a new page is worth that matters so much, and fades so fast.
+pub(super) fn worth(importance: f64, decay: Option<f64>) -> Interest {
+    decay.map_or(lasting(importance), |decay| Interest { profit: importance / decay, decay })
 }
 
 /// What a visit saw of changes.

@@ -150,9 +150,9 @@ impl Crawl {
             self.reads.forget(*stored);
             self.paused.remove(stored);
             self.hurried.remove(stored);
-            self.queued.forget(*stored);
             self.journal.forget(now, *stored, record.url);
         }
+        self.queued.leave(pages);
         // Those that nothing was found of are not there.
         let missing: Vec<PageId> = {
             let gone: HashSet<&PageId> = self.journal.forgets().iter().collect();

@@ -102,7 +102,7 @@ pub(crate) enum Ask {
     Results { results: Vec<Prepared>, reply: oneshot::Sender<Vec<Receipt>> },
     /// Pages that others fetch by themselves, when they are told to; each with what it is there for. Their numbers; `None` where there are as many
     /// pages as there may be.
-    Enqueue { pages: Vec<(PageUrl, Role)>, reply: oneshot::Sender<Vec<Option<PageId>>> },
+    Enqueue { pages: Vec<Entered>, reply: oneshot::Sender<Vec<Option<PageId>>> },
     /// Pages that are in no queue any more. Those that were not there.
     Dequeue { pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>> },
     /// What those others saw.
@@ -232,6 +232,16 @@ pub struct HostShare {
     pub gap: Span,
     /// How many pages it has, whether they are in the sample or not.
     pub pages: u32,
+}
+
+/// A page that is put into a queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Entered {
+    pub(crate) url: PageUrl,
+    /// What it is there for.
+    pub(crate) role: Role,
+    /// The page that led to it, if it was just found.
+    pub(crate) shown_by: Option<PageUrl>,
 }
 
 /// Somebody says that a page changed.

@@ -2,13 +2,19 @@
 //!
 //! - `terms`: the words between the queues and their doors
 //! - `seen`: what a crawler tells of a look; `values`: crawls in which values decide when to come back
-//! - `keeper`: who has them, on a thread of its own; `restore`: as the store has them
+//! - `keeper`: who has them, on a thread of its own; `work`: what it does; `asked`: what it is asked; `removed`: what is in them no more;
+//!   `restore`: as the store has them
+//! - `shown`: a few of them at a time, for people
 
+mod asked;
 mod keeper;
+mod removed;
 mod restore;
 mod seen;
+mod shown;
 mod terms;
 mod values;
+mod work;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, mpsc};
@@ -19,7 +25,11 @@ use tokio::sync::oneshot;
 
 use crate::handle::{self, Handle, Over};
 pub(crate) use keeper::{Keeper, Note};
+pub use shown::{CrawlsShown, Portion, QueueShown, Which};
 pub use terms::{Given, ItemNow, Put, Said, SeenByOthers, Took};
+
+/// How pages were found that other crawlers put into their queues.
+pub(crate) const FOUND: &str = "urlfrontier";
 
 /// The way to the queues. Cheap to clone.
 #[derive(Clone)]
@@ -92,6 +102,8 @@ pub(crate) enum Ask {
     IsActive {
         reply: oneshot::Sender<bool>,
     },
+    /// A few of them, for people.
+    Show(shown::Look),
 }
 
 /// How a queue is treated from now on.

@@ -1,5 +1,6 @@
 //! The queues, as the store has them.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
@@ -7,7 +8,7 @@ use refrain_core::queues::{ItemId, Manners, QueueId, second};
 use refrain_core::time::Span;
 use refrain_store::{Reader, StoreError};
 
-use super::keeper::{DELAY, PAUSED, Work};
+use super::work::{DELAY, PAUSED, Work};
 
 impl Work {
     /// Takes over all that is in the store: what was given before is still somebody's.
@@ -48,7 +49,7 @@ impl Work {
         let now = second(self.clock.now());
         for row in served {
             self.last_served = self.last_served.max(row.id);
-            self.leases.push_back((row.id, row.until));
+            self.leases.push(Reverse((row.until, row.id)));
             if row.until > now {
                 for item in
                     row.items.iter().filter(|item| since.get(item).is_none_or(|since| *since < row.id))
@@ -57,11 +58,20 @@ impl Work {
                 }
             }
         }
-        // Last of all: a limit counts what is there.
+        // A limit counts what is there, and what counted before.
         for (queue, manners) in manners {
             self.queues.set_manners(self.clock.now(), queue, manners);
         }
+        for (queue, item) in reader.counted()? {
+            if let Some(queue) = places.get(&queue) {
+                self.queues.restore_count(*queue, ItemId(item));
+            }
+        }
+        // All of that was told before.
+        self.queues.take_counted();
         self.queues.begin();
+        // Pages that were forgotten just before the end took their addresses with them.
+        self.forget(&reader.pages_missing_from_queues()?);
         Ok(())
     }
 }

@@ -54,6 +54,8 @@ pub struct SeenByOthers {
     pub is_sitemap: bool,
     /// When a sitemap says that it was changed.
     pub announced: Option<Time>,
+    /// The page, feed or sitemap that led to it.
+    pub shown_by: Option<String>,
 }
 
 /// What became of what was said.

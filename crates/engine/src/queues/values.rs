@@ -4,15 +4,15 @@ use refrain_fetch::url::PageUrl;
 use refrain_store::{Role, Schedule};
 
 use super::{Ask, Put, Queues, Said, SeenByOthers, Took};
-use crate::handle::{self, Over};
+use crate::handle::{self, Entered, Over};
 use crate::kinds::Kind;
 
 impl Queues {
     /// What is said of addresses, some of them in crawls in which values decide: what was seen first, then the rest.
     pub(super) async fn put_by_value(&self, items: Vec<Put>) -> Result<Vec<Took>, Over> {
         let urls: Vec<Option<PageUrl>> = items.iter().map(|item| self.url_of(item)).collect();
-        let wanted: Vec<(PageUrl, Role)> =
-            items.iter().zip(&urls).filter_map(|(item, url)| Some((url.clone()?, role(item)))).collect();
+        let wanted: Vec<Entered> =
+            items.iter().zip(&urls).filter_map(|(item, url)| Some(entered(url.clone()?, item))).collect();
         let pages = self.crawl.ask(|reply| handle::Ask::Enqueue { pages: wanted, reply }).await?;
         let (mut pages, mut looks, mut said) = (pages.into_iter(), Vec::new(), Vec::new());
         let (mut asked, mut answers) = (Vec::new(), Vec::with_capacity(items.len()));
@@ -56,6 +56,13 @@ impl Queues {
         let by_value = self.schedule(&item.crawl, item.schedule) == Schedule::Server;
         by_value.then(|| PageUrl::parse(&item.url).ok()).flatten()
     }
+}
+
+fn entered(url: PageUrl, item: &Put) -> Entered {
+    // Whoever looked at it knows no more of who led there than was said when it was found.
+    let shown_by = item.seen.as_ref().filter(|_| item.said == Said::Discovered);
+    let shown_by = shown_by.and_then(|seen| PageUrl::parse(seen.shown_by.as_deref()?).ok());
+    Entered { role: role(item), shown_by: shown_by.filter(|by| *by != url), url }
 }
 
 fn role(item: &Put) -> Role {

@@ -1,6 +1,7 @@
 //! Is everything there, and is it what was committed? Reads all of it, changes nothing, and works while a crawl is running.
 
 mod facts;
+mod queues;
 mod records;
 mod report;
 
@@ -22,6 +23,7 @@ pub fn verify(directory: &Path, mut progress: impl FnMut(Progress)) -> Result<Re
     facts::observations(&reader, &mut report, &mut progress)?;
     facts::changes(&reader, &mut report, &mut progress)?;
     facts::pages(&reader, &mut report, &mut progress)?;
+    queues::queues(&reader, &mut report, &mut progress)?;
     records::segments(&reader, &mut report)?;
     records::versions(&reader, &mut report, &mut progress)?;
     Ok(report)

@@ -48,6 +48,10 @@ pub struct Checked {
     pub segments: u64,
     /// Bytes of records, compressed.
     pub bytes: u64,
+    /// Queues of other crawlers.
+    pub queues: u64,
+    /// URLs in them.
+    pub urls: u64,
 }
 
 /// How far a check has come.

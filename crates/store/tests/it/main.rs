@@ -6,6 +6,7 @@ mod check;
 mod crash;
 mod full;
 mod opening;
+mod queues;
 mod retention;
 mod store;
 mod support;

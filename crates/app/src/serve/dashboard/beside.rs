@@ -103,7 +103,7 @@ pub(crate) fn open(
     let (guard, data, decisions) = (Arc::new(guard), shown.data.to_owned(), shown.decisions);
     let serve = move || {
         runtime.block_on(async move {
-            let board = Board::new(app, Arc::clone(&guard), &data, decisions, false);
+            let board = Board::new(app, Arc::clone(&guard), &data, decisions, false, None);
             let limits = Limits { connections: CONNECTIONS, per_address: CONNECTIONS };
             server::serve(listener, None, behind(router(&board), &guard), Protocol::Http1, limits, closing)
                 .await;

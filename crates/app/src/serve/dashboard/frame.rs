@@ -27,15 +27,17 @@ pub(super) enum Place {
     Hosts,
     Signals,
     Hubs,
+    Queues,
     Plan,
 }
 
-const PLACES: [(Place, &str, &str); 6] = [
+const PLACES: [(Place, &str, &str); 7] = [
     (Place::Overview, "/", "Overview"),
     (Place::Pages, "/pages", "Pages"),
     (Place::Hosts, "/hosts", "Hosts"),
     (Place::Signals, "/signals", "Signals"),
     (Place::Hubs, "/hubs", "Hubs"),
+    (Place::Queues, "/queues", "Queues"),
     (Place::Plan, "/plan", "Plan"),
 ];
 
@@ -49,7 +51,7 @@ pub(super) fn page(board: &Board, visitor: Visitor, place: Place, title: &str, m
                 a.brand href="/" { img src=(assets::ICON.path) width="22" height="22" alt=""; "Refrain" }
                 nav aria-label="Dashboard" {
                     ul {
-                        @for (own, path, name) in PLACES {
+                        @for (own, path, name) in PLACES.into_iter().filter(|(own, ..)| *own != Place::Queues || board.has_queues) {
                             li { a href=(path) aria-current=[(own == place).then_some("page")] { (name) } }
                         }
                     }

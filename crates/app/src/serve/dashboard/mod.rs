@@ -1,7 +1,7 @@
 //! The dashboard: pages for people, made here, complete without JavaScript; a small module makes them live.
 //!
 //! - `door`: who comes in (`sessions`), `desk`: who looks, and what every page does for them; `frame`: what all pages have in common, `words` and `chart`: how things are shown
-//! - a file per page: `overview`, `pages` (and `ranking`: all of them in memory, in order), `page` (and `copies`), `hosts`, `signals`, `hubs`, `plan`
+//! - a file per page: `overview`, `pages` (and `ranking`: all of them in memory, in order), `page` (and `copies`), `hosts`, `signals`, `hubs`, `queues`, `plan`
 //! - `forms`: what people decide; `live`: what they see change; `history`: how it went lately
 //! - `beside`: the same for a crawl that serves nobody else
 
@@ -21,6 +21,7 @@ mod overview;
 mod page;
 mod pages;
 mod plan;
+mod queues;
 mod ranking;
 mod sessions;
 mod signals;
@@ -33,6 +34,8 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use refrain_core::time::Span;
+use refrain_engine::queues::Queues;
+use refrain_store::Reader;
 use tokio::sync::Semaphore;
 
 use super::allowance::Allowance;
@@ -63,6 +66,10 @@ pub(crate) struct Board {
     watchers: Arc<Semaphore>,
     /// Whether programs have doors beside it.
     has_api: bool,
+    /// Queues of crawlers that fetch by themselves, if their door is open.
+    queues: Option<Queues>,
+    /// Whether it is, or was: whether people want to know of them.
+    has_queues: bool,
 }
 
 type Shared = Arc<Board>;
@@ -75,7 +82,10 @@ impl Board {
         data: &Path,
         decisions: Option<PathBuf>,
         has_api: bool,
+        queues: Option<Queues>,
     ) -> Arc<Self> {
+        let had_queues = || app.readers.look(Reader::has_crawls).unwrap_or(false);
+        let has_queues = queues.is_some() || had_queues();
         let board = Arc::new(Self {
             sessions: Sessions::default(),
             wrong: Allowance::new(WRONG),
@@ -86,6 +96,8 @@ impl Board {
             app,
             guard,
             has_api,
+            queues,
+            has_queues,
         });
         tokio::spawn(Arc::clone(&board.recent).listen(board.app.pulse.clone()));
         tokio::spawn(Arc::clone(&board.ranking).forget_in_time(board.app.clock, board.app.closing.clone()));
@@ -107,6 +119,7 @@ pub(crate) fn router(board: &Arc<Board>) -> Router {
         .route("/hosts/{name}", get(hosts::one).post(forms::host))
         .route("/signals", get(signals::page))
         .route("/hubs", get(hubs::page))
+        .route("/queues", get(queues::page))
         .route("/plan", get(plan::page).post(forms::plan))
         .route("/live", get(live::stream))
         .route_layer(from_fn_with_state(Arc::clone(board), door::admit));

@@ -1,7 +1,5 @@
 //! What may be fetched now: GetURLs.
 
-use std::collections::VecDeque;
-
 use refrain_core::queues::Wanted;
 use refrain_core::time::Span;
 use refrain_engine::queues::Given;
@@ -42,7 +40,7 @@ fn wanted(params: GetParams) -> Wanted {
 pub(super) async fn get(frontier: &Frontier, params: GetParams) -> Result<Chunks<Info>, Status> {
     let watch = Stopwatch::start();
     let given = frontier.queues.take(wanted(params)).await.map_err(refused::over)?;
-    let (ids, mut names) = apart(given);
+    let (ids, names) = apart(given);
     let served = ids.len() as u64;
     let mut rows = Rows::new(frontier.readers.clone(), ids);
     let first = names.told(rows.more().await.map_err(refused::by)?);
@@ -66,34 +64,26 @@ pub(super) async fn get(frontier: &Frontier, params: GetParams) -> Result<Chunks
 
 /// The numbers of all URLs in their order, and which queue each is of.
 fn apart(given: Given) -> (Vec<u32>, Names) {
-    let ids = given.queues.iter().flat_map(|(_, _, ids)| ids.iter().copied()).collect();
-    Names::new(ids, given.queues)
+    let (mut all, mut names) = (Vec::new(), Vec::with_capacity(given.queues.len()));
+    for (crawl, key, ids) in given.queues {
+        all.extend(ids);
+        names.push((all.len(), crawl, key));
+    }
+    (all, Names(names))
 }
 
-/// The queues of URLs that come in their order.
-struct Names(VecDeque<(String, String, VecDeque<u32>)>);
+/// The queues of URLs, by their places: each with the place after its last.
+struct Names(Vec<(usize, String, String)>);
 
 impl Names {
-    fn new(ids: Vec<u32>, queues: Vec<(String, String, Vec<u32>)>) -> (Vec<u32>, Self) {
-        (ids, Self(queues.into_iter().map(|(crawl, key, ids)| (crawl, key, ids.into())).collect()))
+    /// URLs as they are told.
+    fn told(&self, rows: Vec<(usize, ItemRow)>) -> Vec<Info> {
+        rows.into_iter().filter_map(|(place, row)| self.info(place, row)).collect()
     }
 
-    /// URLs as they are told. Those that are not there any more are passed over.
-    fn told(&mut self, rows: Vec<ItemRow>) -> Vec<Info> {
-        rows.into_iter().filter_map(|row| self.info(row)).collect()
-    }
-
-    fn info(&mut self, row: ItemRow) -> Option<Info> {
-        while let Some((crawl, key, ids)) = self.0.front_mut() {
-            while let Some(id) = ids.pop_front() {
-                if id == row.id {
-                    let (crawl, key) = (crawl.clone(), key.clone());
-                    return Some(Info { url: row.url, key, crawl, metadata: row.metadata });
-                }
-            }
-            self.0.pop_front();
-        }
-        None
+    fn info(&self, place: usize, row: ItemRow) -> Option<Info> {
+        let (_, crawl, key) = self.0.get(self.0.partition_point(|(end, ..)| *end <= place))?;
+        Some(Info { url: row.url, key: key.clone(), crawl: crawl.clone(), metadata: row.metadata })
     }
 }
 
@@ -113,16 +103,16 @@ mod tests {
             ("c".to_owned(), "none".to_owned(), vec![]),
             ("d".to_owned(), "two".to_owned(), vec![7, 2, 9]),
         ];
-        let (ids, mut names) = apart(Given { queues });
+        let (ids, names) = apart(Given { queues });
         assert_eq!(ids, [3, 1, 7, 2, 9]);
-        // Some were deleted meanwhile.
-        let mut told = names.told(vec![row(3), row(7)]);
-        told.extend(names.told(vec![row(9)]));
+        // Some were deleted meanwhile, one was left for later.
+        let mut told = names.told(vec![(0, row(3)), (4, row(9))]);
+        told.extend(names.told(vec![(2, row(7))]));
         let told: Vec<_> = told.iter().map(|info| (&*info.url, &*info.crawl, &*info.key)).collect();
         let expected = [
             ("http://a.example/3", "c", "one"),
-            ("http://a.example/7", "d", "two"),
             ("http://a.example/9", "d", "two"),
+            ("http://a.example/7", "d", "two"),
         ];
         assert_eq!(told, expected);
     }

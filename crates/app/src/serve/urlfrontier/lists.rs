@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use refrain_core::queues::PARKED;
 use refrain_store::ItemRow;
 use tonic::Status;
 
@@ -17,8 +18,6 @@ use crate::serve::readers::Readers;
 
 /// So many are listed, if nobody says how many.
 pub(super) const USUAL_SIZE: u32 = 100;
-/// A date that somebody else decides about: later than any other.
-const PARKED: u32 = u32::MAX;
 
 /// A part of URLs, to the letter or nearly so.
 struct Filter {
@@ -64,7 +63,7 @@ pub(super) async fn list(frontier: &Frontier, params: ListUrlParams) -> Result<C
                 Err(why) => return drop(to.send(Err(refused::by(why))).await),
             };
             if let Some(filter) = &filter {
-                chunk.retain(|row| filter.fits(&row.url));
+                chunk.retain(|(_, row)| filter.fits(&row.url));
             }
             let passed = skip.min(chunk.len());
             chunk.drain(..passed);
@@ -95,16 +94,16 @@ struct Keys {
 }
 
 impl Keys {
-    async fn items(&mut self, crawl: &str, rows: Vec<ItemRow>) -> Result<Vec<UrlItem>, Status> {
+    async fn items(&mut self, crawl: &str, rows: Vec<(usize, ItemRow)>) -> Result<Vec<UrlItem>, Status> {
         // They are read when the first of them is needed, and again if some are new.
-        if self.one.is_none() && rows.iter().any(|row| !self.all.contains_key(&row.queue)) {
+        if self.one.is_none() && rows.iter().any(|(_, row)| !self.all.contains_key(&row.queue)) {
             let queues = self.readers.scan(refrain_store::Reader::queues).await.map_err(refused::by)?;
             let of_crawl = queues.into_iter().filter(|queue| queue.crawl == crawl);
             self.all = of_crawl.map(|queue| (queue.id, queue.key)).collect();
         }
         let key = |row: &ItemRow| self.one.clone().or_else(|| self.all.get(&row.queue).cloned());
         // Whatever lost its queue meanwhile is gone.
-        Ok(rows.into_iter().filter_map(|row| Some(known(key(&row)?, crawl.to_owned(), row))).collect())
+        Ok(rows.into_iter().filter_map(|(_, row)| Some(known(key(&row)?, crawl.to_owned(), row))).collect())
     }
 }
 
@@ -128,7 +127,7 @@ pub(super) async fn count(frontier: &Frontier, params: CountUrlParams) -> Result
     let (mut rows, mut count) = (Rows::new(frontier.readers.clone(), ids), 0);
     while !rows.is_over() {
         let chunk = rows.more().await.map_err(refused::by)?;
-        count += chunk.iter().filter(|row| filter.fits(&row.url)).count() as u64;
+        count += chunk.iter().filter(|(_, row)| filter.fits(&row.url)).count() as u64;
     }
     Ok(count)
 }

@@ -107,6 +107,12 @@ impl<'a> Values<'a> {
         texts.filter_map(|(_, text)| String::from_utf8(text.to_vec()).ok()).collect()
     }
 
+    /// The last one.
+    pub(super) fn last(mut self) -> Option<&'a str> {
+        let last = std::iter::from_fn(move || field(&mut self.0)).last();
+        last.and_then(|(_, text)| std::str::from_utf8(text).ok())
+    }
+
     /// The first one, which for nearly all keys is the only one.
     pub(super) fn first(mut self) -> Option<&'a str> {
         field(&mut self.0).and_then(|(_, text)| std::str::from_utf8(text).ok())

@@ -42,6 +42,8 @@ pub(super) fn seen(metadata: &[u8]) -> SeenByOthers {
             "protocol.etag" => seen.etag = validator(value),
             "isFeed" => seen.is_feed = value.eq_ignore_ascii_case("true"),
             "isSitemap" => seen.is_sitemap = value.eq_ignore_ascii_case("true"),
+            // Pages that led to it, one after the other.
+            "url.path" => seen.shown_by = values.last().map(str::trim).map(str::to_owned),
             "sitemap.lastModified" => seen.announced = When::parse(value).map(When::earliest),
             _ => {}
         }
@@ -93,6 +95,14 @@ mod tests {
         };
         assert_eq!(found, expected);
         assert_eq!(read(&[]), SeenByOthers::default());
+    }
+
+    #[test]
+    fn who_showed_it_comes_last() {
+        let path = ["http://a.example/", " http://a.example/news "].map(str::to_owned).to_vec();
+        let metadata =
+            super::super::metadata::written(&std::iter::once(("url.path".to_owned(), path)).collect());
+        assert_eq!(seen(&metadata).shown_by.as_deref(), Some("http://a.example/news"));
     }
 
     #[test]

@@ -159,6 +159,30 @@ fn leases() {
 }
 
 #[test]
+fn what_nobody_fetches_makes_room_for_others() {
+    let mut frontier = Frontier::new(ncis(), rate(1.0), Settings::default(), Time::ZERO).unwrap();
+    let mut insert = |importance| {
+        let host = frontier.add_host(Manners::default());
+        frontier.insert(Time::ZERO, Belief::new(1.0, importance).unwrap(), host, Time::ZERO).unwrap()
+    };
+    let (better, other) = (insert(2.0), insert(1.0));
+    let order = frontier.poll(at(1.0)).unwrap().unwrap();
+    assert_eq!(order.page, better);
+    assert_eq!(frontier.poll(at(1.0)).unwrap(), None, "one a second");
+    frontier.set_aside(at(1.0), order.id, Span::from_whole_secs(60)).unwrap();
+    let order = frontier.poll(at(1.0)).unwrap().unwrap();
+    assert_eq!(order.page, other, "at the cost of nothing");
+    frontier.answer(at(1.0), order.id, Outcome::Seen(Answer::Unchanged), None).unwrap();
+    for second in 2..60 {
+        let order = frontier.poll(at(f64::from(second))).unwrap().unwrap();
+        assert_eq!(order.page, other);
+        frontier.answer(at(f64::from(second)), order.id, Outcome::Seen(Answer::Unchanged), None).unwrap();
+    }
+    assert_eq!(frontier.poll(at(61.0)).unwrap().unwrap().page, better);
+    assert!(frontier.set_aside(at(61.0), order.id, Span::ZERO).is_err(), "it was answered");
+}
+
+#[test]
 fn a_page_says_what_it_waits_for() {
     let mut frontier = Frontier::new(ncis(), rate(0.5), Settings::default(), Time::ZERO).unwrap();
     let host = frontier.add_host(Manners { gap: Span::from_whole_secs(10), ..Manners::default() });

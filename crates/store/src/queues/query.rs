@@ -1,211 +1,14 @@
-//! The queues of crawlers that fetch by themselves: facts, how they are committed, and how they are read again. Apart from everything else:
-//! they come in great numbers, and nothing else is true only together with them.
+//! What can be asked of queues.
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::Row;
 
-use crate::commit::Rows;
+use super::{CrawlRow, ItemRow, QueueRow, Schedule, ServedRow};
 use crate::error::StoreError;
 use crate::facts::PageId;
 use crate::millis;
 use crate::reader::Reader;
-use crate::store::Store;
-use refrain_core::time::{Span, Time};
-
-/// Who decides when to come back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// Whoever fetches, with the date that is sent.
-    Client,
-    /// The value of a fetch.
-    Server,
-}
-
-impl Schedule {
-    /// As it is written in the store, and told to everybody.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-        }
-    }
-}
-
-/// A crawl, by its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CrawlRow {
-    /// Its name.
-    pub name: String,
-    /// Who decides in it.
-    pub schedule: Schedule,
-}
-
-/// A queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueRow {
-    /// Its number, never used again.
-    pub id: i64,
-    /// The crawl.
-    pub crawl: String,
-    /// The key within the crawl.
-    pub key: String,
-    /// Between two turns.
-    pub delay: Option<Span>,
-    /// Nothing is given before.
-    pub blocked_until: Option<Time>,
-    /// At most so many are completed or given.
-    pub limit: Option<u32>,
-    /// The last turn in which something was given.
-    pub served: Option<Time>,
-}
-
-/// An address in a queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ItemRow {
-    /// Its number.
-    pub id: u32,
-    /// The queue.
-    pub queue: i64,
-    /// When it came, in whole seconds.
-    pub created: u32,
-    /// From when on it is due; 0: never again.
-    pub due: u32,
-    /// What was given up to this number was given before the last news of it.
-    pub since: i64,
-    /// The page that decides when it is due.
-    pub page: Option<PageId>,
-    /// The address.
-    pub url: String,
-    /// What its crawler says of it.
-    pub metadata: Vec<u8>,
-}
-
-/// News of an address that is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ItemNews {
-    /// Its number.
-    pub id: u32,
-    /// From when on it is due; 0: never again.
-    pub due: u32,
-    /// What was given so far.
-    pub since: i64,
-    /// What its crawler says of it now; `None`: nothing new.
-    pub metadata: Option<Vec<u8>>,
-}
-
-/// What was given to somebody.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServedRow {
-    /// Its number; they grow.
-    pub id: i64,
-    /// Until when, in whole seconds.
-    pub until: u32,
-    /// The addresses.
-    pub items: Vec<u32>,
-}
-
-/// What is committed together. In this order: what is gone, then what is there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QueueChanges {
-    /// Crawls that are new or decided otherwise.
-    pub crawls: Vec<CrawlRow>,
-    /// Crawls that are gone.
-    pub no_crawls: Vec<String>,
-    /// Queues that are new or treated otherwise.
-    pub queues: Vec<QueueRow>,
-    /// Queues that are gone.
-    pub no_queues: Vec<i64>,
-    /// Addresses that are gone.
-    pub no_items: Vec<u32>,
-    /// New addresses; of those with the same number, the last.
-    pub items: Vec<ItemRow>,
-    /// News of others, in the order in which they came.
-    pub news: Vec<ItemNews>,
-    /// What was given.
-    pub served: Vec<ServedRow>,
-    /// What was given up to this number has ended, or was answered.
-    pub ended: Option<i64>,
-    /// What belongs to all of them, by name.
-    pub meta: Vec<(String, Vec<u8>)>,
-}
-
-impl QueueChanges {
-    /// Whether there is nothing to commit.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Store {
-    /// Commits what happened to queues, one after the other: all of it or, if it fails, nothing. When it returns it is on the disk.
-    pub fn commit_queues(&mut self, changes: &[QueueChanges]) -> Result<(), StoreError> {
-        self.write(&[], Time::ZERO, |connection, _| {
-            changes.iter().try_for_each(|changes| apply(connection, changes)).map(Ok)
-        })
-    }
-}
-
-const ITEM: [&str; 8] = ["id", "queue", "created", "due", "since", "page", "url", "metadata"];
-
-fn apply(connection: &Connection, changes: &QueueChanges) -> rusqlite::Result<()> {
-    let mut remove = connection.prepare_cached("DELETE FROM items WHERE id = ?1")?;
-    for id in &changes.no_items {
-        remove.execute((id,))?;
-    }
-    let mut remove = connection.prepare_cached("DELETE FROM queues WHERE id = ?1")?;
-    for id in &changes.no_queues {
-        remove.execute((id,))?;
-    }
-    let mut remove = connection.prepare_cached("DELETE FROM crawls WHERE name = ?1")?;
-    for name in &changes.no_crawls {
-        remove.execute((name,))?;
-    }
-    let mut write =
-        connection.prepare_cached("INSERT OR REPLACE INTO crawls (name, schedule) VALUES (?1, ?2)")?;
-    for crawl in &changes.crawls {
-        write.execute((&crawl.name, crawl.schedule.as_str()))?;
-    }
-    let mut write = connection.prepare_cached(
-        "INSERT OR REPLACE INTO queues (id, crawl, key, delay, blocked_until, most, served) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
-    for queue in &changes.queues {
-        write.execute(params![
-            queue.id,
-            queue.crawl,
-            queue.key,
-            queue.delay.map(millis::at_least),
-            queue.blocked_until.map(millis::deadline),
-            queue.limit,
-            queue.served.map(millis::deadline),
-        ])?;
-    }
-    Rows::prepare(connection, "items", &ITEM)?.insert(&changes.items, |item, bind| {
-        bind(&item.id)?;
-        bind(&item.queue)?;
-        bind(&item.created)?;
-        bind(&item.due)?;
-        bind(&item.since)?;
-        bind(&item.page.map(|page| page.0))?;
-        bind(&item.url)?;
-        bind(&item.metadata)
-    })?;
-    let mut news = connection.prepare_cached(
-        "UPDATE items SET due = ?2, since = ?3, metadata = ifnull(?4, metadata) WHERE id = ?1",
-    )?;
-    for item in &changes.news {
-        news.execute((item.id, item.due, item.since, &item.metadata))?;
-    }
-    let mut write = connection.prepare_cached("INSERT INTO served (id, until, items) VALUES (?1, ?2, ?3)")?;
-    for served in &changes.served {
-        let items: Vec<u8> = served.items.iter().flat_map(|item| item.to_le_bytes()).collect();
-        write.execute((served.id, served.until, items))?;
-    }
-    if let Some(ended) = changes.ended {
-        connection.prepare_cached("DELETE FROM served WHERE id <= ?1")?.execute((ended,))?;
-    }
-    crate::commit::meta(connection, &changes.meta)
-}
 
 impl Reader {
     /// All crawls of queues.
@@ -215,6 +18,11 @@ impl Reader {
             let schedule = if schedule == "server" { Schedule::Server } else { Schedule::Client };
             Ok(CrawlRow { name: row.get(0)?, schedule })
         })
+    }
+
+    /// Whether there is a crawl of queues.
+    pub fn has_crawls(&self) -> Result<bool, StoreError> {
+        Ok(self.one("SELECT 1 FROM crawls", (), |_| Ok(()))?.is_some())
     }
 
     /// All queues, by their numbers.
@@ -257,14 +65,71 @@ impl Reader {
 
     /// Addresses by their numbers; those that are there, in the order of the numbers given.
     pub fn items(&self, ids: impl IntoIterator<Item = u32>) -> Result<Vec<ItemRow>, StoreError> {
-        let sql = "SELECT id, queue, created, due, since, page, url, metadata FROM items WHERE id = ?1";
         self.at_one_moment(|reader| {
             let mut found = Vec::new();
             for id in ids {
-                found.extend(reader.one(sql, (id,), item)?);
+                found.extend(reader.item(id)?);
             }
             Ok(found)
         })
+    }
+
+    /// Many addresses by their numbers, each with its place among those given; at least one and about so many bytes of them. Rows beside each
+    /// other are read one after the other, whatever the order of the numbers: a part of the database is read once, not once for each of them.
+    pub fn items_beside(&self, ids: &[u32], bytes: usize) -> Result<Beside, StoreError> {
+        let mut places: Vec<usize> = (0..ids.len()).collect();
+        places.sort_unstable_by_key(|place| ids[*place]);
+        let (mut found, mut weight, mut looked) = (Vec::new(), 0, 0);
+        self.at_one_moment(|reader| {
+            for place in &places {
+                if looked > 0 && weight >= bytes {
+                    break;
+                }
+                looked += 1;
+                if let Some(row) = reader.item(ids[*place])? {
+                    weight += row.url.len() + row.metadata.len();
+                    found.push((*place, row));
+                }
+            }
+            Ok(())
+        })?;
+        found.sort_unstable_by_key(|(place, _)| *place);
+        let mut left = places.split_off(looked);
+        left.sort_unstable();
+        Ok(Beside { found, left })
+    }
+
+    /// Addresses by their numbers, for people: what its crawler says of one is read only if it has at most so many bytes. With each, how many it has.
+    pub fn items_shown(&self, ids: &[u32], longest: usize) -> Result<Vec<(ItemRow, usize)>, StoreError> {
+        let sql = "SELECT id, queue, created, due, since, page, url, CASE WHEN length(metadata) <= ?2 THEN metadata ELSE x'' END,
+                   length(metadata) FROM items WHERE id = ?1";
+        self.at_one_moment(|reader| {
+            let mut found = Vec::new();
+            for id in ids {
+                let longest = i64::try_from(longest).unwrap_or(i64::MAX);
+                found.extend(
+                    reader.one(sql, (id, longest), |row| Ok((item(row)?, row.get::<_, i64>(8)? as usize)))?,
+                );
+            }
+            Ok(found)
+        })
+    }
+
+    fn item(&self, id: u32) -> Result<Option<ItemRow>, StoreError> {
+        let sql = "SELECT id, queue, created, due, since, page, url, metadata FROM items WHERE id = ?1";
+        self.one(sql, (id,), item)
+    }
+
+    /// Pages that decide when addresses are due, and are not there.
+    pub fn pages_missing_from_queues(&self) -> Result<Vec<PageId>, StoreError> {
+        let sql = "SELECT DISTINCT page FROM items
+                   WHERE page IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.id = items.page)";
+        self.all(sql, (), |row| row.get(0).map(PageId))
+    }
+
+    /// What counts under the limits of queues, by queue and address.
+    pub fn counted(&self) -> Result<Vec<(i64, u32)>, StoreError> {
+        self.all("SELECT queue, item FROM counted", (), |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// What was given and may not have come back.
@@ -279,6 +144,15 @@ impl Reader {
             })
         })
     }
+}
+
+/// Addresses that were looked for together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// Those that are there, by their places among the numbers given, the first one first.
+    pub found: Vec<(usize, ItemRow)>,
+    /// The places of those that were not looked for any more.
+    pub left: Vec<usize>,
 }
 
 /// What there is of a crawl.
