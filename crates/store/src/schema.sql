@@ -1,4 +1,4 @@
--- Refrain's data directory, version 5. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 6. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (
@@ -178,7 +178,7 @@ CREATE TABLE samples (
     span      INTEGER NOT NULL,                    -- how long it was
     freshness REAL,                                -- expected: the share of copies that are fresh, by importance; NULL: no pages
     fresh     REAL NOT NULL,                       -- seconds, times importance, for which copies turned out to be fresh between two looks,
-    watched   REAL NOT NULL,                       -- and for how many that had been expected of the same copies
+    foretold  REAL NOT NULL,                       -- and for how many that had been expected of the same copies
     rate      REAL NOT NULL,                       -- the budget: requests per second
     price     REAL NOT NULL,                       -- what a fetch was worth
     requests  INTEGER NOT NULL,                    -- that were spent

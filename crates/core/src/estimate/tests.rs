@@ -22,7 +22,7 @@ fn usual() -> Terms {
     Terms { fetch_rate: None, confidence: Confidence::new(0.95).unwrap() }
 }
 
-fn methods() -> [Method; 11] {
+fn methods() -> [Method; 12] {
     [
         Method::Naive,
         Method::Lln(Offset::One),

@@ -9,9 +9,8 @@ use crate::facts::Sample;
 use crate::millis;
 use crate::reader::Reader;
 
-/// What was expected of copies is in the column `watched`.
 pub(crate) const COLUMNS: &str =
-    "time, span, freshness, fresh, watched, rate, price, requests, looks, changed, unchanged, failed";
+    "time, span, freshness, fresh, foretold, rate, price, requests, looks, changed, unchanged, failed";
 
 impl Reader {
     /// How it went from a moment on, in order.
