@@ -189,3 +189,25 @@ fn hosts_without_brackets_are_named_anew() {
     assert_eq!(database.query_row(voices, (), |row| row.get::<_, i64>(0)).unwrap(), 3);
     assert_sound(directory.path());
 }
+
+/// Limits counted what was completed; that is written down from version 6 on.
+#[test]
+fn what_is_completed_counts_under_limits() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(Store::open(directory.path(), Options::default()).unwrap());
+    let connection = Connection::open(directory.path().join("refrain.db")).unwrap();
+    connection
+        .execute_batch(
+            "DROP TABLE counted; PRAGMA user_version = 5;
+             INSERT INTO crawls (name, schedule) VALUES ('c', 'client');
+             INSERT INTO queues (id, crawl, key, most) VALUES (1, 'c', 'limited', 3), (2, 'c', 'free', NULL);
+             INSERT INTO items (id, queue, created, due, since, url, metadata) VALUES
+                 (1, 1, 5, 0, 0, 'http://a/1', x''), (2, 1, 5, 9, 0, 'http://a/2', x''), (3, 2, 5, 0, 0, 'http://b/', x'');",
+        )
+        .unwrap();
+    drop(connection);
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    assert_eq!(store.read().counted().unwrap(), [(1, 1)]);
+    drop(store);
+    assert_like_new(directory.path());
+}
