@@ -78,7 +78,7 @@ fn put(crawl: &str, url: &str, said: Said) -> Put {
         crawl: crawl.to_owned(),
         key: "k".to_owned(),
         url: url.to_owned(),
-        metadata: url.as_bytes().to_vec(),
+        metadata: [&[0x1a, url.len() as u8], url.as_bytes()].concat(),
         created: None,
         said,
         schedule: None,

@@ -1,7 +1,7 @@
 //! What pages of other crawlers led to, as these tell: addresses that were not known, gathered until the next look at the page that showed
 //! them. How often a page leads to something new is learned from that, though nobody here has seen it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::time::{Span, Time};
@@ -19,8 +19,9 @@ const MOST: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct Led {
     news: HashMap<PageId, Yield>,
-    /// Pages that were looked at for the first time, lately.
+    /// Pages that were looked at for the first time, lately; and in the order of that.
     first: HashMap<PageId, Time>,
+    order: VecDeque<PageId>,
 }
 
 impl Led {
@@ -40,12 +41,16 @@ impl Led {
         if !is_first {
             return news;
         }
-        if self.first.len() >= MOST {
-            self.first.retain(|_, first| now.since(*first) < LATE);
+        while let Some(oldest) = self.order.front() {
+            let is_over = self.first.get(oldest).is_none_or(|first| now.since(*first) >= LATE);
+            if !is_over && self.order.len() < MOST {
+                break;
+            }
+            self.first.remove(oldest);
+            self.order.pop_front();
         }
-        if self.first.len() < MOST {
-            self.first.insert(page, now);
-        }
+        self.first.insert(page, now);
+        self.order.push_back(page);
         Yield::default()
     }
 
@@ -85,6 +90,8 @@ mod tests {
             led.found(Time::ZERO, PageId(page), one);
             led.looked(Time::ZERO, PageId(-page - 1), true);
         }
-        assert_eq!((led.news.len(), led.first.len()), (MOST, MOST));
+        assert_eq!((led.news.len(), led.first.len(), led.order.len()), (MOST, MOST, MOST));
+        led.looked(Time::ZERO + LATE, PageId(1), true);
+        assert_eq!((led.first.len(), led.order.len()), (1, 1), "all others are late");
     }
 }
