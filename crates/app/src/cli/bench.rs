@@ -50,6 +50,10 @@ pub(crate) struct BenchServeArgs {
     /// Only what other fetchers do
     #[arg(long)]
     pub(crate) fetches: bool,
+
+    /// So many clients at the same time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) clients: u16,
 }
 
 #[derive(Debug, Args)]

@@ -23,8 +23,6 @@ use client::{Client, texts};
 
 /// Pages are on so many hosts: a host is asked for one page at a time.
 const HOSTS: usize = 10_000;
-/// So many clients at the same time.
-const CLIENTS: usize = 16;
 /// So many add pages at the same time.
 const ADDERS: usize = 2;
 
@@ -43,6 +41,7 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let pages = if args.quick { 20_000 } else { 1_000_000 };
     let seconds = if args.quick { 1 } else { 10 };
+    let clients = args.clients;
     let server = Server::start(&folder.0.join("many"), &[])?;
     let mut out = io::stdout().lock();
     let mut say = |what: &str, figure: String, wanted: &str| {
@@ -50,6 +49,9 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
             .and_then(|()| out.flush())
             .map_err(|why| Failure::system("standard output cannot be written", why))
     };
+    let (median, worst) = median_and_worst(folder.disk(if args.quick { 5 } else { 50 })?);
+    let figure = format!("{} at the median, {} at the worst", spoken(median), spoken(worst));
+    say("until 256 KB are on this disk, whoever writes them", figure, "")?;
     say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;
     let before = server.worked();
     let took = add(&server, pages)?.as_secs_f64();
@@ -70,12 +72,12 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
         say(name, format!("{} at the median, {} at the worst", spoken(median), spoken(worst)), "50 ms")?;
     }
     if !args.fetches {
-        let reads = together(&server, seconds, |client, random| {
+        let reads = together((&server, clients), seconds, |client, random| {
             client.get(&format!("/v1/pages/{}", 1 + (random.uniform() * pages as f64) as usize)).map(|_| 1)
         })?;
         say("reads of a page", reads.to_string(), "20,000")?;
     }
-    let first = together(&server, seconds, |client, _| fetch(client, "first"))?;
+    let first = together((&server, clients), seconds, |client, _| fetch(client, "first"))?;
     say("fetches/next + fetches/results by 100, first visits", first.to_string(), "50,000")?;
     for (what, figure, wanted) in dashboard::measure(&server)? {
         say(&what, figure, wanted)?;
@@ -104,19 +106,19 @@ pub(crate) fn run(args: &BenchServeArgs) -> Result<(), Failure> {
     let pages = if args.quick { 20_000 } else { 100_000 };
     say(&format!("{} pages on {} hosts", grouped(pages), grouped(HOSTS)), String::new(), "wanted")?;
     add(&server, pages)?;
-    let first = all(&server, pages)?;
+    let first = all((&server, clients), pages)?;
     say("fetches/next + fetches/results by 100, first visits", first.to_string(), "50,000")?;
-    let later = together(&server, seconds, |client, random| {
+    let later = together((&server, clients), seconds, |client, random| {
         fetch(client, if random.uniform() < 0.1 { "now" } else { "first" })
     })?;
     say("the same, later visits, a tenth with a change", format!("{later}{}", server.memory()), "50,000")
 }
 
 /// All pages are fetched, once.
-fn all(server: &Server, pages: usize) -> Result<Pace, Failure> {
+fn all((server, clients): (&Server, u16), pages: usize) -> Result<Pace, Failure> {
     let left = AtomicU64::new(pages as u64);
     together_while(
-        server,
+        (server, clients),
         || left.load(Ordering::Relaxed) > 0,
         |client, _| {
             let done = fetch(client, "first")?;
@@ -188,29 +190,29 @@ fn median_and_worst(mut times: Vec<Duration>) -> (Duration, Duration) {
 
 /// What all clients get done per second, for so long.
 fn together(
-    server: &Server,
+    crowd: (&Server, u16),
     seconds: u64,
     work: impl Fn(&mut Client, &mut Synthetic) -> io::Result<u64> + Sync,
 ) -> Result<Pace, Failure> {
     let watch = Stopwatch::start();
-    together_while(server, || watch.elapsed() < Duration::from_secs(seconds), work)
+    together_while(crowd, || watch.elapsed() < Duration::from_secs(seconds), work)
 }
 
 /// What all clients get done per second, as long as there is something to do.
 fn together_while(
-    server: &Server,
+    (server, clients): (&Server, u16),
     goes_on: impl Fn() -> bool + Sync,
     work: impl Fn(&mut Client, &mut Synthetic) -> io::Result<u64> + Sync,
 ) -> Result<Pace, Failure> {
     let done = AtomicU64::new(0);
     let (watch, before) = (Stopwatch::start(), server.worked());
     let result: Result<(), Failure> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..CLIENTS)
+        let threads: Vec<_> = (0..clients)
             .map(|number| {
                 let (work, done, goes_on) = (&work, &done, &goes_on);
                 scope.spawn(move || {
                     let mut client = server.client()?;
-                    let mut random = Synthetic::new(SEED + number as u64);
+                    let mut random = Synthetic::new(SEED + u64::from(number));
                     while goes_on() {
                         done.fetch_add(work(&mut client, &mut random).map_err(broken)?, Ordering::Relaxed);
                     }
