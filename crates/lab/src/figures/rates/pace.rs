@@ -168,8 +168,9 @@ fn quick_claims(studied: &Studied) -> Vec<Claim> {
                 "The error of SAM drops faster than the others' at first; after 400 intervals LLN is better."
                     .into(),
             measured: format!(
-                "After 30 intervals: {}. Exactly, LLN is better for good from interval {} on. It holds if SAM beats both after 10, 30 and 50, and the turn is \
+                "After 10 intervals: {}; after 30: {}. Exactly, LLN is better for good from interval {} on. It holds if SAM beats both after 10, 30 and 50, and the turn is \
                  within {NEAR} of {TURN}.",
+                studied.say(&[LLN, SA, SAM], 10),
                 studied.say(&[LLN, SA, SAM], 30),
                 turn.map_or_else(|| "never".into(), |turn| turn.to_string())
             ),

@@ -153,3 +153,36 @@ impl Allocated {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use refrain_core::value::ValueFunction;
+
+    use super::*;
+
+    /// All fetches are someone's, and the optimum has as many.
+    #[test]
+    fn rates_add_up() {
+        let greedy = Policy::Value(ValueFunction::Greedy);
+        let plan = Plan {
+            sizes: vec![80],
+            instances: 1,
+            horizon: 20.0,
+            policies: vec![("GREEDY", greedy), ("LDS", Policy::LowDiscrepancy)],
+            pages: MadeUp::paper,
+        };
+        let numbers = vec![vec![plan.instance(80, 3).unwrap()]];
+        let allocated = Allocated { sizes: vec![80], columns: 5, numbers };
+        assert_eq!(allocated.pages(80).count(), 80);
+        for policy in 0..2 {
+            let sum: f64 = allocated.pages(80).map(|page| page.rate(policy)).sum();
+            assert!((sum - RATE).abs() < 1e-6, "{sum}");
+        }
+        let optimal: f64 = allocated.pages(80).map(|page| page.optimal()).sum();
+        assert!((optimal - RATE).abs() < 1e-6, "{optimal}");
+        let mean = allocated.mean(80, |page| (page.recall() > 0.5).then(|| page.recall()));
+        assert!(mean.mean > 0.5 && allocated.pages(81).count() == 0);
+        let dots = allocated.dots(80, 0, "GREEDY", Some(|page| page.recall()));
+        assert!(dots.points.iter().all(|dot| dot.shade.is_some_and(|shade| (0.0..=1.0).contains(&shade))));
+    }
+}

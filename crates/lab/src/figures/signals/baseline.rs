@@ -19,8 +19,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let sweep = Sweep {
         name: "no signals",
         sizes: desk.pick(
-            vec![(100, 5), (500, 5), (1000, 5), (10_000, 2)],
-            vec![(100, 50), (500, 50), (1000, 50), (10_000, 50)],
+            vec![(100, 10), (500, 10), (1000, 10), (10_000, 3)],
+            vec![(100, 100), (500, 100), (1000, 100), (10_000, 100)],
         ),
         horizon: desk.pick(500.0, 1000.0),
         trials: vec![
@@ -31,8 +31,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     };
     let swept = sweep.measure(desk)?;
     let size = desk.pick(
-        "500 units of time (the paper: 1000), 5 instances of each size and 2 of the largest",
-        "1000 units of time as in the paper, 50 instances of each size",
+        "500 units of time (the paper: 1000), 10 instances of each size and 3 of the largest (the paper: 100)",
+        "1000 units of time and 100 instances of each size, as in the paper",
     );
     Ok(Findings {
         asked: "A continuous schedule may fetch whenever it likes; a crawler fetches one page at a time, at an even pace. How much is \
@@ -40,7 +40,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 the baseline is the continuous optimum, which nobody can exceed for long."
             .into(),
         setting: format!(
-            "100 fetches per unit of time, change and request rates uniform in [0, 1] as in the paper; {size} (the paper: 100). Copies are fresh at the start, which the paper does not say: what that earns is seen in the second half \
+            "100 fetches per unit of time, change and request rates uniform in [0, 1] as in the paper; {size}. Copies are fresh at the start, which the paper does not say: what that earns is seen in the second half \
              of the time, which stands beside."
         ),
         claims: claims(&swept),

@@ -18,8 +18,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let sweep = Sweep {
         name: "never false",
         sizes: desk.pick(
-            vec![(100, 6), (200, 6), (500, 6), (1000, 6)],
-            vec![(100, 50), (200, 50), (500, 50), (1000, 50), (10_000, 10)],
+            vec![(100, 12), (200, 12), (500, 12), (1000, 12)],
+            vec![(100, 100), (200, 100), (500, 100), (1000, 100), (10_000, 20)],
         ),
         horizon: desk.pick(300.0, 1000.0),
         trials: vec![
@@ -30,8 +30,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     };
     let swept = sweep.measure(desk)?;
     let size = desk.pick(
-        "300 units of time (the paper: 1000), 6 instances of each size (the paper: 100)",
-        "1000 units of time as in the paper, 50 instances of each size and 10 of the largest (the paper: 100)",
+        "300 units of time (the paper: 1000), 12 instances of each size (the paper: 100)",
+        "1000 units of time and 100 instances of each size, as in the paper, but 20 of the largest",
     );
     Ok(Findings {
         asked: "A signal announces some changes of a page (the share is its recall) and is never false. What is that worth to a \

@@ -41,7 +41,7 @@ const PLUS: usize = 0;
 const NCIS: usize = 1;
 
 fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
-    let (pages, repetitions) = (desk.pick(5000, 100_000), desk.pick(5, 10));
+    let (pages, repetitions) = (desk.pick(10_000, 100_000), desk.pick(5, 10));
     // One cell for each run: the larger they are, the more it matters that none is done twice.
     let cells: Vec<Cell<'_>> = (0..repetitions)
         .flat_map(|repetition| {
@@ -237,6 +237,16 @@ mod tests {
         assert_eq!(same[..], truth[..2000]);
         assert_ne!(corrupted[..], truth[..2000]);
         assert!(corrupted.iter().all(|page| page.recall() <= 1.0));
+    }
+
+    /// Signals help, and noise takes some of it away.
+    #[test]
+    fn noise_costs() {
+        let earned = |function, noise| instance(function, noise, 1500, 4).unwrap()[0];
+        let known = earned(ValueFunction::GreedyNcis, 0.0);
+        assert!(known > earned(ValueFunction::Greedy, 0.0) + 0.005);
+        assert!(known > earned(ValueFunction::GreedyNcis, 0.6));
+        assert_eq!(earned(ValueFunction::Greedy, 0.0), earned(ValueFunction::Greedy, 0.6));
     }
 
     #[test]

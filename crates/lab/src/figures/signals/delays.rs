@@ -42,7 +42,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let horizon = desk.pick(300.0, 1000.0);
     let lengths = Sweep {
         name: "length of the rule",
-        sizes: vec![(PLENTY, desk.pick(8, 30))],
+        sizes: vec![(PLENTY, desk.pick(12, 50))],
         horizon,
         trials: trials
             .iter()
@@ -56,8 +56,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let sweep = Sweep {
         name: "late",
         sizes: desk.pick(
-            vec![(PLENTY, 12), (200, 6), (500, 5), (1000, 4)],
-            vec![(PLENTY, 60), (200, 40), (500, 30), (750, 20), (1000, 20)],
+            vec![(PLENTY, 24), (200, 12), (500, 10), (1000, 8)],
+            vec![(PLENTY, 100), (200, 100), (500, 100), (750, 100), (1000, 100)],
         ),
         horizon,
         trials,
@@ -65,8 +65,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     };
     let swept = sweep.measure(desk)?;
     let size = desk.pick(
-        "300 units of time (the paper: 1000), 12 instances of 100 pages and 4 to 6 of more (the paper: 100)",
-        "1000 units of time as in the paper, 60 instances of 100 pages and 20 to 40 of more (the paper: 100)",
+        "300 units of time (the paper: 1000), 24 instances of 100 pages and 8 to 12 of more (the paper: 100)",
+        "1000 units of time and 100 instances of each size, as in the paper",
     );
     Ok(Findings {
         asked: "A signal takes time. If the page was fetched meanwhile, it announces what the fetch has seen, and sends the crawler there \

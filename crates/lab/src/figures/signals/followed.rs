@@ -16,7 +16,7 @@ const GREEDY: usize = 0;
 const LDS: usize = 1;
 
 fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
-    let (instances, horizon) = (desk.pick(4, 10), desk.pick(400.0, 1000.0));
+    let (instances, horizon) = (10, desk.pick(400.0, 1000.0));
     let plan = Plan {
         sizes: SIZES.into(),
         instances,

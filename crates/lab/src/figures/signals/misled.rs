@@ -27,7 +27,7 @@ const SOME: f64 = 0.05;
 const LEAST: f64 = 0.02;
 
 fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
-    let (instances, horizon) = (desk.pick(4, 10), desk.pick(300.0, 1000.0));
+    let (instances, horizon) = (10, desk.pick(400.0, 1000.0));
     let plan = Plan {
         sizes: SIZES.into(),
         instances,

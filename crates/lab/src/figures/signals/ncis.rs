@@ -33,8 +33,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let sweep = Sweep {
         name: "noisy",
         sizes: desk.pick(
-            vec![(100, 6), (200, 5), (500, 5), (750, 4), (1000, 4)],
-            vec![(100, 50), (200, 40), (500, 40), (750, 30), (1000, 30), (10_000, 6)],
+            vec![(100, 10), (200, 10), (500, 10), (750, 8), (1000, 8)],
+            vec![(100, 100), (200, 100), (500, 100), (750, 100), (1000, 100), (10_000, 20)],
         ),
         horizon: desk.pick(300.0, 1000.0),
         trials: vec![
@@ -48,8 +48,8 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     };
     let swept = sweep.measure(desk)?;
     let size = desk.pick(
-        "300 units of time (the paper: 1000), 4 to 6 instances of each size (the paper: 100)",
-        "1000 units of time as in the paper; 30 to 50 instances of each size, 6 of 10 000 pages (the paper: 100)",
+        "300 units of time (the paper: 1000), 8 to 10 instances of each size (the paper: 100)",
+        "1000 units of time and 100 instances of each size, as in the paper, but 20 of 10 000 pages",
     );
     let all = [GREEDY, CIS, NCIS, APPROXIMATIONS[0], APPROXIMATIONS[1]];
     let curves = |than: Option<Who>| {

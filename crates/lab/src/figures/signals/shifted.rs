@@ -26,7 +26,7 @@ const QUIET: f64 = 0.1;
 const CLOSE: f64 = 0.1;
 
 fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
-    let (instances, horizon) = (desk.pick(5, 10), desk.pick(300.0, 1000.0));
+    let (instances, horizon) = (10, desk.pick(400.0, 1000.0));
     let plan = Plan {
         sizes: vec![FEW, MANY],
         instances,

@@ -191,3 +191,77 @@ impl Swept {
         each.collect::<Vec<_>>().join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    use refrain_core::value::ValueFunction;
+
+    use super::*;
+    use crate::figures::{Keeper, Recorded, Scale};
+
+    /// Remembers what cells measured, and how often one was told.
+    #[derive(Default)]
+    struct Notes(Mutex<HashMap<String, (Vec<f64>, u32)>>);
+
+    impl Keeper for Notes {
+        fn kept(&self, cell: &str) -> Option<Vec<f64>> {
+            self.0.lock().unwrap().get(cell).map(|(numbers, _)| numbers.clone())
+        }
+
+        fn keep(&self, cell: &str, numbers: &[f64]) {
+            let mut notes = self.0.lock().unwrap();
+            notes.entry(cell.into()).or_insert((numbers.to_vec(), 0)).1 += 1;
+        }
+
+        fn expect(&self, _cells: usize) {}
+    }
+
+    fn sweep() -> Sweep {
+        let ncis = Policy::Value(ValueFunction::GreedyNcis);
+        Sweep {
+            name: "tiny",
+            sizes: vec![(150, 2), (300, 3)],
+            horizon: 30.0,
+            trials: vec![Trial::of("GREEDY", Policy::Value(ValueFunction::Greedy)), Trial::of("NCIS", ncis)],
+            pages: MadeUp::paper,
+        }
+    }
+
+    /// Every cell has its name, and its numbers depend on nothing else.
+    #[test]
+    fn a_sweep_is_the_same_again() {
+        let recorded = Recorded::default();
+        let (notes, others) = (Notes::default(), Notes::default());
+        let desk = Desk::new(Scale::Quick, 7, &recorded, &notes);
+        let first = sweep().measure(&desk).unwrap();
+        assert_eq!(notes.0.lock().unwrap().len(), 5);
+        let again = sweep().measure(&Desk::new(Scale::Quick, 7, &recorded, &others)).unwrap();
+        assert_eq!(first.numbers, again.numbers);
+        let resumed = sweep().measure(&desk).unwrap();
+        assert_eq!(first.numbers, resumed.numbers);
+        let other = Notes::default();
+        let other = sweep().measure(&Desk::new(Scale::Quick, 8, &recorded, &other)).unwrap();
+        assert_ne!(first.numbers, other.numbers);
+        let gains = first.gains(Who::Trial(1), Who::Trial(0));
+        assert!(gains.iter().all(|gain| gain.mean > 0.02), "{gains:?}");
+        assert_eq!(first.curve(Who::Trial(0), None).points.len(), 2);
+        assert_eq!(first.gain_at(300, Who::Trial(1), Who::Trial(0)), Some(gains[1]));
+        assert_eq!(first.gain_at(7, Who::Trial(1), Who::Trial(0)), None);
+    }
+
+    /// A Poisson(6) delay costs .013 at 100 pages.
+    #[test]
+    fn late_signals_cost_what_is_known() {
+        let ncis = Policy::Value(ValueFunction::GreedyNcis);
+        let late = |steps| Trial { late: Some(steps), ..Trial::of("NCIS", ncis) };
+        let (recorded, notes) = (Recorded::default(), Notes::default());
+        let sweep =
+            Sweep { sizes: vec![(100, 8)], horizon: 150.0, trials: vec![late(0.0), late(6.0)], ..sweep() };
+        let swept = sweep.measure(&Desk::new(Scale::Quick, 1, &recorded, &notes)).unwrap();
+        let loss = swept.gain(0, Who::Trial(1), Who::Trial(0));
+        assert!((loss.mean + 0.013).abs() < 0.004, "{loss}");
+    }
+}
