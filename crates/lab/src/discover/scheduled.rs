@@ -1,5 +1,7 @@
 //! The frontier as a crawler of hubs.
 
+use std::collections::BTreeSet;
+
 use refrain_core::estimate::Answer;
 use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::frontier::{
@@ -9,10 +11,10 @@ use refrain_core::page::Belief;
 use refrain_core::time::{Span, Time};
 use refrain_core::value::ValueFunction;
 
-use super::DiscoverError;
 use super::beliefs::{LinkRates, Profits, has_moved};
 use super::drive::{Crawler, Fetch};
 use super::world::HubWorld;
+use super::{DiscoverError, Setting};
 
 /// Intervals are planned at least so often during a run where parameters are learned, and at most every half hour.
 const PLANS: u64 = 400;
@@ -52,7 +54,12 @@ struct Learning {
 }
 
 impl Scheduled {
-    pub(super) fn new(discovery: Discovery, world: &HubWorld, rate: f64) -> Result<Self, DiscoverError> {
+    pub(super) fn new(
+        discovery: Discovery,
+        world: &HubWorld,
+        setting: &Setting,
+    ) -> Result<Self, DiscoverError> {
+        let rate = setting.rate;
         // What is known does not change: one plan will do.
         let plan_hubs_every = match &world.known {
             Some(_) => Span::MAX,
@@ -64,7 +71,8 @@ impl Scheduled {
         let mut frontier = Frontier::new(Known::new(ValueFunction::Greedy), budget, settings, world.start)?;
         let host = frontier.add_host(Manners { in_flight: u16::MAX, ..Manners::default() });
         let learning = world.known.is_none().then(|| {
-            let (profits, rates) = (Profits::new(world.hubs.len()), LinkRates::new(world.hubs.len(), rate));
+            let (profits, rates) =
+                (Profits::new(world.hubs.len(), setting.unknown), LinkRates::new(world.hubs.len(), rate));
             Learning { profit_told: profits.prior(), rate_told: rates.prior(), profits, rates }
         });
         let mut hubs = Vec::with_capacity(world.hubs.len());
@@ -160,22 +168,29 @@ impl Crawler for Scheduled {
         Ok(())
     }
 
-    fn fetched(&mut self, now: Time, number: u32, profit: f64) -> Result<(), DiscoverError> {
+    fn fetched(&mut self, now: Time) -> Result<(), DiscoverError> {
         if let Some(page) = self.answer(now, Outcome::Seen(Answer::Changed))? {
             // What is short-lived is not fetched again.
             self.frontier.remove(now, page)?;
         }
+        Ok(())
+    }
+
+    fn learn(&mut self, now: Time, worth: &[(u32, f64)]) -> Result<(), DiscoverError> {
         let Some(learning) = &mut self.learning else { return Ok(()) };
-        learning.profits.learn(number, profit);
-        if has_moved(learning.profit_told, learning.profits.prior()) {
-            learning.profit_told = learning.profits.prior();
-            let all: Vec<f64> = (0..self.hubs.len() as u32).map(|hub| learning.profits.of(hub)).collect();
-            for (hub, profit) in all.into_iter().enumerate() {
-                self.tell(now, hub as u32, profit)?;
-            }
-            return Ok(());
+        for (hub, profit) in worth {
+            learning.profits.learn(*hub, *profit);
         }
-        let profit = learning.profits.of(number);
-        self.tell(now, number, profit)
+        let heard: Vec<u32> = if has_moved(learning.profit_told, learning.profits.prior()) {
+            learning.profit_told = learning.profits.prior();
+            (0..self.hubs.len() as u32).collect()
+        } else {
+            worth.iter().map(|(hub, _)| *hub).collect::<BTreeSet<u32>>().into_iter().collect()
+        };
+        let told: Vec<(u32, f64)> = heard.into_iter().map(|hub| (hub, learning.profits.of(hub))).collect();
+        for (hub, profit) in told {
+            self.tell(now, hub, profit)?;
+        }
+        Ok(())
     }
 }
