@@ -50,10 +50,28 @@ impl<'a> Cell<'a> {
 pub struct Recorded {
     /// Pages with changes and signals.
     pub trace: Option<Trace>,
-    /// Short-lived items, source by source, in the order of time.
-    pub items: Vec<Vec<Item>>,
-    /// How the interest in items went: for each, seconds since it appeared, and what had been counted by then.
-    pub interest: Vec<Vec<(f64, f64)>>,
+    /// Short-lived items, by where they are from.
+    pub items: Vec<ItemSet>,
+    /// How the interest in items went, by where they are from.
+    pub interest: Vec<InterestSet>,
+}
+
+/// Short-lived items of some sources.
+#[derive(Clone, Debug, Default)]
+pub struct ItemSet {
+    /// What they are called: `reddit`.
+    pub name: String,
+    /// The items of each source, in the order of time.
+    pub sources: Vec<Vec<Item>>,
+}
+
+/// How interest went.
+#[derive(Clone, Debug, Default)]
+pub struct InterestSet {
+    /// In what: `news`.
+    pub name: String,
+    /// For each item: seconds since it appeared, and what had been counted by then; both grow.
+    pub curves: Vec<Vec<(f64, f64)>>,
 }
 
 /// Why there are no findings.
