@@ -91,12 +91,32 @@ pub struct Setting {
     pub logs_every: Span,
     /// What links of unknown hubs are believed to be worth.
     pub unknown: Expectation,
+    /// How often intervals are planned anew where hubs must be learned.
+    pub plans: Plans,
 }
+
+/// How often intervals are planned anew; never more often than every half hour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Plans {
+    /// So often in all, evenly.
+    Regular(u64),
+    /// When the time since the start, in which hubs are learned, has grown by this share.
+    Growing(f64),
+}
+
+/// Often enough that nobody waits for a plan.
+const PLANS: u64 = 400;
 
 impl Setting {
     /// So many fetches per second; everything counts, and what a page was worth is known when it is fetched.
     pub fn at_rate(rate: f64) -> Self {
-        Self { rate, from: Span::ZERO, logs_every: Span::ZERO, unknown: Expectation::LikeKnown }
+        Self {
+            rate,
+            from: Span::ZERO,
+            logs_every: Span::ZERO,
+            unknown: Expectation::LikeKnown,
+            plans: Plans::Regular(PLANS),
+        }
     }
 }
 

@@ -120,6 +120,20 @@ fn pessimists_visit_fewer_hubs() {
     assert!(pessimist < like_known, "{pessimist} {like_known}");
 }
 
+/// Plans that are made less and less often earn as much, nearly.
+#[test]
+fn plans_need_not_be_made_often() {
+    let world = HubWorld::by_chance(&made_up(60, 2), Span::from_secs(400_000.0), 5).unwrap().unknown();
+    let setting =
+        Setting { from: Span::from_secs(100_000.0), ..Setting::at_rate(0.5 * world.links() as f64 / 4e5) };
+    let share =
+        |plans| run(policy("echo-schedule"), &world, &Setting { plans, ..setting }, |_, _| {}).unwrap().share;
+    let (often, seldom, never) =
+        (share(Plans::Regular(400)), share(Plans::Growing(0.2)), share(Plans::Regular(1)));
+    assert!((seldom / often - 1.0).abs() < 0.05, "{seldom} {often}");
+    assert!(never < 0.9 * seldom, "{never} {seldom}");
+}
+
 /// Thinning leaves out what it is told to, and links of a hub differ around the same mean.
 #[test]
 fn worlds_can_be_thinned_and_made_uneven() {

@@ -65,6 +65,16 @@ pub struct ItemSet {
     pub sources: Vec<Vec<Item>>,
 }
 
+impl ItemSet {
+    /// How many appear in a day.
+    pub fn per_day(&self) -> f64 {
+        let births = || self.sources.iter().flatten().map(|item| item.born);
+        let seconds =
+            births().min().zip(births().max()).map_or(0.0, |(first, last)| last.since(first).as_secs());
+        self.sources.iter().map(Vec::len).sum::<usize>() as f64 * 86_400.0 / seconds.max(1.0)
+    }
+}
+
 /// How interest went.
 #[derive(Clone, Debug, Default)]
 pub struct InterestSet {

@@ -5,8 +5,8 @@ use refrain_core::time::Span;
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
 use super::table::file_of;
 use super::words::{Measured, bare_percent, everywhere, linear, percent};
-use super::worlds::{OF_PAPER, Place, Plan, policy, possible, rate};
-use crate::discover::{HubWorld, Setting, Takings, run as crawl};
+use super::worlds::{OF_PAPER, Place, Plan, policy, possible, setting};
+use crate::discover::{HubWorld, Takings, run as crawl};
 
 /// Fetches for each link that appears.
 const PER_LINK: f64 = 0.5;
@@ -26,10 +26,11 @@ fn last(windows: &[f64]) -> Vec<f64> {
     windows[windows.len().saturating_sub(STEPS)..].to_vec()
 }
 
-fn earned(name: &str, world: &HubWorld) -> Result<Vec<f64>, FigureError> {
+fn earned(desk: &Desk<'_>, name: &str, world: &HubWorld) -> Result<Vec<f64>, FigureError> {
     let mut takings = Takings::new(world, STEP);
-    let setting = Setting::at_rate(rate(world, PER_LINK));
-    crawl(policy(name)?, world, &setting, |time, fetch| takings.note(world, time, fetch))?;
+    crawl(policy(name)?, world, &setting(desk, world, PER_LINK), |time, fetch| {
+        takings.note(world, time, fetch);
+    })?;
     Ok(last(&takings.windows(WINDOW)))
 }
 
@@ -69,11 +70,11 @@ fn quiet(possible: &[f64], window: usize) -> bool {
 pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let mut plan = Plan::new();
     let mut asked = Vec::new();
-    for place in Place::all(desk) {
+    for place in Place::busy(desk) {
         let all = plan.ask("possible", place, desk, |world| Ok(last(&possible(world, STEP).windows(WINDOW))));
         let mut each = Vec::new();
         for name in policies() {
-            each.push((name, plan.ask(name, place, desk, move |world| earned(name, world))));
+            each.push((name, plan.ask(name, place, desk, move |world| earned(desk, name, world))));
         }
         asked.push((place, all, each));
     }
@@ -219,7 +220,7 @@ fn chart(week: &Week<'_>) -> Chart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worlds::tests::small_set;
+    use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
     fn made_up<'a>(place: Place<'a>, bfs: &[f64], echo: &[f64]) -> Week<'a> {
@@ -259,7 +260,10 @@ mod tests {
     fn nobody_earns_more_than_appears() {
         let set = small_set();
         let world = Place::Recorded(&set).world(1, 0).unwrap();
-        let (all, some) = (last(&possible(&world, STEP).windows(WINDOW)), earned("refrain", &world).unwrap());
+        let (all, some) = (
+            last(&possible(&world, STEP).windows(WINDOW)),
+            at_a_desk(|desk| earned(desk, "refrain", &world)).unwrap(),
+        );
         assert_eq!((all.len(), some.len()), (STEPS, STEPS));
         assert!(some.iter().sum::<f64>() < all.iter().sum::<f64>() && some.iter().sum::<f64>() > 0.0);
     }

@@ -6,7 +6,7 @@ use rand_distr::{Distribution, Poisson};
 use refrain_core::estimate::interest::clicks::{Clicks, Interest, InterestFit};
 
 use super::super::{Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{Measured, everywhere, linear, list, share};
+use super::words::{Measured, bare_percent, everywhere, linear, list, share};
 use super::worlds::{half, whole_and_halves};
 use crate::simulate::mean_and_error;
 
@@ -167,21 +167,28 @@ fn recovered(chance: &Fitted) -> Claim {
 }
 
 fn first_days(fitted: &[Fitted]) -> Claim {
+    let left = |of: &Fitted| 0.5f64.powf(168.0 / of.half_life.0);
     let recorded: Vec<&Fitted> = fitted.iter().skip(1).collect();
     let told: Vec<String> = recorded
         .iter()
-        .map(|of| format!("{} {:.1} ± {:.1} hours", of.name, of.half_life.0, of.half_life.1))
+        .map(|of| {
+            let (hours, error) = of.half_life;
+            format!("{}: half-life {hours:.1} ± {error:.1} hours, {} left", of.name, bare_percent(left(of)))
+        })
         .collect();
-    // Three half-lives a day leave less than a hundredth after a week; one in a day still does.
-    let holds: Vec<bool> = recorded.iter().map(|of| of.half_life.0 < 24.0).collect();
     Claim {
         paper: "Almost all clicks come in the first week of a page's life.".into(),
         measured: format!(
-            "Half-lives: {}. (Less than a day, after which less than a hundredth is left after a week, agrees.)",
-            told.join(", ")
+            "What the fitted curves leave after a week, {}. (Less than 5 % agrees.)",
+            told.join("; ")
         ),
-        verdict: if holds.is_empty() { Verdict::Unclear } else { everywhere(holds) },
+        verdict: first_week_verdict(recorded.iter().map(|of| left(of))),
     }
+}
+
+fn first_week_verdict(left: impl Iterator<Item = f64>) -> Verdict {
+    let holds: Vec<bool> = left.map(|left| left < 0.05).collect();
+    if holds.is_empty() { Verdict::Unclear } else { everywhere(holds) }
 }
 
 fn chart(fitted: &[Fitted]) -> Chart {
@@ -256,5 +263,7 @@ mod tests {
         assert_eq!(shape_verdict([0.99, 0.5].into_iter()), Verdict::Partly);
         assert_eq!(shape_verdict([0.5].into_iter()), Verdict::Disagrees);
         assert_eq!(shape_verdict(std::iter::empty()), Verdict::Unclear);
+        assert_eq!(first_week_verdict([0.01, 0.2].into_iter()), Verdict::Partly);
+        assert_eq!(first_week_verdict([0.2].into_iter()), Verdict::Disagrees);
     }
 }

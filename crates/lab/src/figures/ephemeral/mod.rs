@@ -81,3 +81,52 @@ pub(super) const EXPERIMENTS: [Experiment; 8] = [
         run: dynamic::run,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::worlds::tests::at_a_desk;
+    use super::*;
+
+    /// Those that take no simulation are done in a moment: they say something, and the same each time.
+    #[test]
+    fn quick_ones_bring_back_the_same_each_time() {
+        for name in ["ephemeral-interest", "ephemeral-clusters", "ephemeral-coverage", "ephemeral-budget"] {
+            let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == name).unwrap();
+            let findings = at_a_desk(|desk| (experiment.run)(desk)).unwrap();
+            assert_eq!(findings, at_a_desk(|desk| (experiment.run)(desk)).unwrap(), "{name}");
+            let points = |chart: &super::super::Chart| {
+                chart.curves.iter().map(|curve| curve.points.len()).sum::<usize>()
+            };
+            assert!(
+                !findings.charts.is_empty() && findings.charts.iter().all(|chart| points(chart) > 5),
+                "{name}"
+            );
+            let files = findings
+                .charts
+                .iter()
+                .map(|chart| chart.file)
+                .chain(findings.tables.iter().map(|table| table.file));
+            let all = findings.charts.len() + findings.tables.len();
+            assert_eq!(files.collect::<HashSet<_>>().len(), all, "{name}");
+            assert!(
+                findings
+                    .tables
+                    .iter()
+                    .all(|table| table.rows.iter().all(|row| row.len() == table.columns.len()))
+            );
+            assert!(
+                !findings.claims.iter().any(|claim| claim.measured.contains("NaN")),
+                "{name}: {:?}",
+                findings.claims
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_used_once() {
+        let names: HashSet<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
+        assert_eq!(names.len(), EXPERIMENTS.len());
+    }
+}

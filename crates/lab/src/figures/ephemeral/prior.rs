@@ -3,7 +3,7 @@
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
 use super::table::file_of;
 use super::words::{Measured, clearly_less, everywhere, magnitudes, percent, share};
-use super::worlds::{Asked, Place, Plan, mean_profit, policy, rate};
+use super::worlds::{Asked, Place, Plan, mean_profit, policy, setting};
 use crate::discover::{Expectation, HubWorld, Setting, run as crawl};
 
 const PER_LINK: f64 = 0.25;
@@ -12,10 +12,15 @@ const DEFAULTS: [f64; 6] = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0];
 const POLICIES: [&str; 3] = ["echo-schedule", "echo-newpages", "refrain"];
 
 /// The share of all profit that is earned from the start on, and the share of hubs of which something was fetched.
-fn measure(name: &str, world: &HubWorld, default: Option<f64>) -> Result<Vec<f64>, FigureError> {
+fn measure(
+    desk: &Desk<'_>,
+    name: &str,
+    world: &HubWorld,
+    default: Option<f64>,
+) -> Result<Vec<f64>, FigureError> {
     let unknown =
         default.map_or(Expectation::LikeKnown, |times| Expectation::Fixed(times * mean_profit(world)));
-    let setting = Setting { unknown, ..Setting::at_rate(rate(world, PER_LINK)) };
+    let setting = Setting { unknown, ..setting(desk, world, PER_LINK) };
     let mut known = vec![false; world.hubs.len()];
     let run = crawl(policy(name)?, world, &setting, |_, fetch| {
         if let crate::discover::Fetch::Item(hub, _) = fetch {
@@ -53,12 +58,15 @@ impl Believed<'_> {
 pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let mut plan = Plan::new();
     let mut asked: Vec<(Place<'_>, &'static str, Vec<Asked>)> = Vec::new();
-    for place in Place::all(desk) {
+    let places = desk.pick(Place::busy(desk), Place::all(desk));
+    for place in places.iter().copied() {
         for name in POLICIES {
             let defaults = DEFAULTS.into_iter().map(Some).chain([None]);
             let each = defaults.map(|default| {
                 let cell = default.map_or("mean of known".to_owned(), |times| times.to_string());
-                plan.ask(&format!("{name}, {cell}"), place, desk, move |world| measure(name, world, default))
+                plan.ask(&format!("{name}, {cell}"), place, desk, move |world| {
+                    measure(desk, name, world, default)
+                })
             });
             asked.push((place, name, each.collect()));
         }
@@ -75,7 +83,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Believed { place, policy, fixed: all, like_known }
         })
         .collect();
-    Ok(findings(&believed, &Place::all(desk)))
+    Ok(findings(&believed, &places))
 }
 
 fn findings(believed: &[Believed<'_>], places: &[Place<'_>]) -> Findings {
@@ -183,7 +191,7 @@ fn chart(believed: &[Believed<'_>], place: &Place<'_>) -> Chart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worlds::tests::small_set;
+    use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
     #[test]
@@ -209,8 +217,9 @@ mod tests {
     fn a_small_default_explores_no_more_than_a_large_one() {
         let set = small_set();
         let world = Place::Recorded(&set).world(1, 0).unwrap();
-        let explored = |default| measure("echo-schedule", &world, default).unwrap()[1];
+        let explored =
+            |default| at_a_desk(|desk| measure(desk, "echo-schedule", &world, default)).unwrap()[1];
         assert!(explored(Some(0.001)) <= explored(Some(100.0)));
-        assert!(measure("echo-schedule", &world, None).unwrap()[0] > 0.0);
+        assert!(at_a_desk(|desk| measure(desk, "echo-schedule", &world, None)).unwrap()[0] > 0.0);
     }
 }

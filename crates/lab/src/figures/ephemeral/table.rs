@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
 use super::words::{Measured, bare_percent, clearly_less, everywhere, list, magnitudes, percent, share};
-use super::worlds::{OF_PAPER, Place, Plan, last_third, policy, rate};
+use super::worlds::{OF_PAPER, Place, Plan, last_third, policy, setting};
 use crate::discover::{Fetch, HubWorld, Setting, run as crawl};
 
 /// Fetches for each link that appears.
@@ -18,9 +18,9 @@ const ENOUGH: f64 = 0.9;
 const SELDOM: f64 = 1.0;
 
 /// What one run gives: the share of all profit in the last third, and the share of hubs that are almost not visited then.
-fn measure(name: &str, world: &HubWorld, per_link: f64) -> Result<Vec<f64>, FigureError> {
+fn measure(desk: &Desk<'_>, name: &str, world: &HubWorld, per_link: f64) -> Result<Vec<f64>, FigureError> {
     let from = last_third(world);
-    let setting = Setting { from, ..Setting::at_rate(rate(world, per_link)) };
+    let setting = Setting { from, ..setting(desk, world, per_link) };
     let mut visits = vec![0u32; world.hubs.len()];
     let run = crawl(policy(name)?, world, &setting, |time, fetch| {
         if let Fetch::Hub(hub) = fetch
@@ -82,7 +82,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                     here.push((
                         name,
                         k,
-                        plan.ask(&cell, place, desk, move |world| measure(name, world, per_link)),
+                        plan.ask(&cell, place, desk, move |world| measure(desk, name, world, per_link)),
                     ));
                 }
             }
@@ -314,7 +314,7 @@ fn table(of: &Results<'_>) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worlds::tests::small_set;
+    use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
     fn made_up(place: Place<'_>, newpages: f64, others: f64) -> Results<'_> {
@@ -361,9 +361,10 @@ mod tests {
     fn runs_count_hubs_that_are_left_alone() {
         let set = small_set();
         let world = Place::Recorded(&set).world(1, 0).unwrap();
-        let [earned, seldom] = measure("bfs", &world, 4.0).unwrap()[..] else { panic!("two numbers") };
+        let numbers = |name, per_link| at_a_desk(|desk| measure(desk, name, &world, per_link)).unwrap();
+        let [earned, seldom] = numbers("bfs", 4.0)[..] else { panic!("two numbers") };
         assert!(earned > 0.5 && seldom == 0.0, "{earned} {seldom}");
-        let [_, seldom] = measure("echo-newpages", &world, 0.05).unwrap()[..] else { panic!("two numbers") };
+        let [_, seldom] = numbers("echo-newpages", 0.05)[..] else { panic!("two numbers") };
         assert!(seldom > 0.0, "{seldom}");
     }
 }

@@ -5,7 +5,7 @@ use refrain_core::time::Span;
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
 use super::table::file_of;
 use super::words::{Measured, clearly_less, everywhere, linear, percent, share};
-use super::worlds::{Answers, Asked, Place, Plan, mean_profit, policy, possible, rate};
+use super::worlds::{Answers, Asked, Place, Plan, mean_profit, policy, possible, setting};
 use crate::discover::{Expectation, HubWorld, Setting, Takings, run as crawl};
 
 const PER_LINK: f64 = 0.5;
@@ -21,7 +21,7 @@ const WEEK: usize = 14;
 const STEPS: usize = 3 * WEEK;
 
 /// What was earned in each half day, of what all links that appeared then were worth; then the share in the first week, and in the third.
-fn measure(name: &str, world: &HubWorld, hours: u64) -> Result<Vec<f64>, FigureError> {
+fn measure(desk: &Desk<'_>, name: &str, world: &HubWorld, hours: u64) -> Result<Vec<f64>, FigureError> {
     let unknown = match name {
         "refrain" => Expectation::LikeKnown,
         _ => Expectation::Fixed(PESSIMISTIC * mean_profit(world)),
@@ -29,7 +29,7 @@ fn measure(name: &str, world: &HubWorld, hours: u64) -> Result<Vec<f64>, FigureE
     let setting = Setting {
         logs_every: Span::from_whole_secs(3600 * hours),
         unknown,
-        ..Setting::at_rate(rate(world, PER_LINK))
+        ..setting(desk, world, PER_LINK)
     };
     let mut takings = Takings::new(world, STEP);
     crawl(policy(name)?, world, &setting, |time, fetch| takings.note(world, time, fetch))?;
@@ -64,12 +64,16 @@ impl Warming<'_> {
 pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let mut plan = Plan::new();
     let mut places: Vec<Warming<'_>> = Vec::new();
-    for place in Place::all(desk) {
+    for place in Place::busy(desk) {
         let mut asked = Vec::new();
         for name in POLICIES {
             for (k, (period, hours)) in PERIODS.into_iter().enumerate() {
                 let cell = format!("{name}, logs every {period}");
-                asked.push((name, k, plan.ask(&cell, place, desk, move |world| measure(name, world, hours))));
+                asked.push((
+                    name,
+                    k,
+                    plan.ask(&cell, place, desk, move |world| measure(desk, name, world, hours)),
+                ));
             }
         }
         places.push(Warming { place, asked });
@@ -215,7 +219,7 @@ fn table(of: &Warming<'_>, answers: &Answers) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::worlds::tests::small_set;
+    use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
     #[test]
@@ -237,7 +241,8 @@ mod tests {
     fn late_logs_do_not_help() {
         let set = small_set();
         let world = Place::Recorded(&set).world(1, 0).unwrap();
-        let first_week = |hours| measure("echo-schedule", &world, hours).unwrap()[STEPS];
+        let first_week =
+            |hours| at_a_desk(|desk| measure(desk, "echo-schedule", &world, hours)).unwrap()[STEPS];
         assert!(first_week(1) >= first_week(168), "{} {}", first_week(1), first_week(168));
     }
 }

@@ -9,7 +9,7 @@ use refrain_core::time::Span;
 
 use super::super::{Cell, Desk, FigureError, ItemSet};
 use super::words::Measured;
-use crate::discover::{DiscoverError, Fetch, HubPolicy, HubWorld, MadeUpHubs, Takings};
+use crate::discover::{DiscoverError, Fetch, HubPolicy, HubWorld, MadeUpHubs, Plans, Setting, Takings};
 use crate::made_up::Numbers;
 use crate::simulate::mean_and_error;
 
@@ -19,6 +19,9 @@ const DAY: f64 = 24.0 * HOUR;
 pub(super) const WEEKS: f64 = 3.0;
 /// Until recorded items are worth half as much, by order of magnitude (see `ephemeral-interest`).
 pub(super) const HALF_LIFE: Span = Span::from_whole_secs(6 * 3600);
+
+/// Items a day, at least, of a place that is busy.
+const BUSY: f64 = 500.0;
 
 /// The policies of the paper.
 pub(super) const OF_PAPER: [&str; 6] =
@@ -42,6 +45,16 @@ impl<'a> Place<'a> {
         places
     }
 
+    /// Those with so many items a day that a day can be told from a night, and a week from the next.
+    pub(super) fn busy(desk: &'a Desk<'_>) -> Vec<Self> {
+        let mut places = Self::all(desk);
+        places.retain(|place| match place {
+            Self::ByChance(_) => true,
+            Self::Recorded(set) => set.per_day() >= BUSY,
+        });
+        places
+    }
+
     pub(super) fn name(&self) -> &str {
         match self {
             Self::ByChance(_) => "by chance",
@@ -52,8 +65,8 @@ impl<'a> Place<'a> {
     /// How often it is done, the first time with everything.
     pub(super) fn repetitions(&self, desk: &Desk<'_>) -> u64 {
         match self {
-            Self::ByChance(_) => desk.pick(3, 6),
-            Self::Recorded(_) => desk.pick(5, 13),
+            Self::ByChance(_) => desk.pick(3, 5),
+            Self::Recorded(_) => desk.pick(4, 9),
         }
     }
 
@@ -117,9 +130,11 @@ fn per_day(numbers: Numbers) -> Numbers {
     }
 }
 
-/// Fetches per second that are so many for each link that appears.
-pub(super) fn rate(world: &HubWorld, per_link: f64) -> f64 {
-    per_link * world.links() as f64 / world.horizon.as_secs()
+/// So many fetches for each link that appears. Intervals are planned anew when the time has grown by a share: that makes dozens of plans
+/// instead of the paper's thousand, and a difference of a percent at most.
+pub(super) fn setting(desk: &Desk<'_>, world: &HubWorld, per_link: f64) -> Setting {
+    let rate = per_link * world.links() as f64 / world.horizon.as_secs();
+    Setting { plans: Plans::Growing(desk.pick(0.2, 0.05)), ..Setting::at_rate(rate) }
 }
 
 /// What could be earned if all links were fetched when they appear.
@@ -214,6 +229,7 @@ impl Answers {
 pub(super) mod tests {
     use refrain_core::time::Time;
 
+    use super::super::super::{InterestSet, Keeper, Recorded, Scale};
     use super::*;
     use crate::discover::Item;
 
@@ -227,6 +243,27 @@ pub(super) mod tests {
             (0..200 / (1 + number)).map(item).collect()
         };
         ItemSet { name: "small".into(), sources: (0..8).map(source).collect() }
+    }
+
+    struct Forgetful;
+
+    impl Keeper for Forgetful {
+        fn kept(&self, _: &str) -> Option<Vec<f64>> {
+            None
+        }
+        fn keep(&self, _: &str, _: &[f64]) {}
+        fn expect(&self, _: usize) {}
+    }
+
+    /// Does something at a desk with the small set and a few curves on it.
+    pub(crate) fn at_a_desk<T>(work: impl FnOnce(&Desk<'_>) -> T) -> T {
+        let curve = |life: f64| {
+            (1..=48).map(|k| (3600.0 * f64::from(k), 100.0 * (1.0 - (-f64::from(k) / life).exp()))).collect()
+        };
+        let curves = (1..40).map(|life| curve(f64::from(life) / 4.0)).collect();
+        let interest = vec![InterestSet { name: "curves".into(), curves }];
+        let recorded = Recorded { items: vec![small_set()], interest, ..Recorded::default() };
+        work(&Desk::new(Scale::Quick, 1, &recorded, &Forgetful))
     }
 
     #[test]
