@@ -56,6 +56,14 @@ pub(crate) struct DiscoverArgs {
     #[arg(long, conflicts_with = "items")]
     pub(crate) learn: bool,
 
+    /// What pages were worth is known when the next access log arrives, every so often [default: when they are fetched]
+    #[arg(long, value_name = "TIME", value_parser = units::some_span)]
+    pub(crate) logs_every: Option<Span>,
+
+    /// What links of a hub are believed to be worth until the first one is known [default: the mean of known hubs]
+    #[arg(long, value_name = "P", value_parser = positive)]
+    pub(crate) default_profit: Option<f64>,
+
     /// The budget: fetches per unit of time, or times the links that appear (0.5x)
     #[arg(long, value_name = "R", default_value = "1x")]
     pub(crate) rate: HubRate,

@@ -78,6 +78,17 @@ impl<M: Model> Frontier<M> {
         Ok(self.hubs.get(&self.known(page)?))
     }
 
+    /// The intervals of hubs are planned anew before the next fetch is chosen, where they are planned at all: what is known of them has
+    /// changed.
+    ///
+    /// # Errors
+    /// If time went backwards.
+    pub fn plan_hubs_anew(&mut self, now: Time) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        self.next_plan = self.now;
+        Ok(())
+    }
+
     /// How many new links per second to expect of a hub until its own visits tell, learned anew from others. Nothing happens if
     /// the page is no hub.
     ///

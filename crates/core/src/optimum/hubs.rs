@@ -9,7 +9,7 @@
 //! knapsack: [`open_and_visit`] opens a hub iff its profit exceeds the price of its visits and links, re-spends what
 //! is left, and, where hubs are few enough for single ones to matter, improves the choice: up to ten hubs by trying
 //! all choices, up to a few hundred by adding, dropping and swapping. The dual bound tells how much could be missed.
-//! [`visit_all`] is the paper's own rule, which charges for every hub's links.
+//! [`visit_all`] is the paper's own rule, which charges for every hub's links; [`visit_by_threshold`] its threshold, where those do not fit.
 
 use super::allocate::{Infeasible, allocate};
 use super::candidate::{Candidate, Page, Visit};
@@ -120,6 +120,35 @@ pub fn visit_all(hubs: &[Hub], budget: f64) -> Result<HubPlan, Infeasible> {
         return Err(Infeasible { needed: links, budget });
     }
     Ok(plan(hubs, &vec![true; hubs.len()], budget))
+}
+
+/// The paper's threshold, where the links of all hubs do not fit: as the price of a visit rises, hubs drop out whose first visit is not
+/// worth it (λP/δ), and the links of the others are charged for, until those fit; what is left goes to them. That a hub's links cost
+/// something, too, decides nothing.
+pub fn visit_by_threshold(hubs: &[Hub], budget: f64) -> HubPlan {
+    let visited = |price: f64| -> Vec<f64> {
+        hubs.iter().map(|hub| hub.as_page().visit(price, &mut ()).rate).collect()
+    };
+    let spent = |price: f64| {
+        let charged = hubs.iter().zip(visited(price)).filter(|(_, rate)| *rate > 0.0);
+        charged.map(|(hub, rate)| hub.link_rate + rate).collect::<Sum>().get()
+    };
+    let first_visit = |hub: &Hub| if hub.decay > 0.0 { hub.instant_profit() / hub.decay } else { 0.0 };
+    let (mut low, mut high) = (0.0, hubs.iter().map(first_visit).fold(0.0, f64::max));
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if spent(middle) > budget { low = middle } else { high = middle }
+    }
+    let open: Vec<bool> = visited(high).into_iter().map(|rate| rate > 0.0).collect();
+    plan(hubs, &open, budget)
+}
+
+/// The rule of [`open_and_visit`] alone, without trying other choices: whoever gains at the price at which all that gain just fit.
+pub fn visit_by_gain(hubs: &[Hub], budget: f64) -> HubPlan {
+    plan(hubs, &worth_opening(hubs, dual(hubs, budget).0), budget)
 }
 
 /// The best choice of hubs to open and visits to make with `budget` fetches per unit of time (positive).
@@ -350,7 +379,11 @@ mod tests {
     fn the_rule_and_the_search() {
         let hubs = golden(10);
         let (price, _) = dual(&hubs, 0.012);
-        close(plan(&hubs, &worth_opening(&hubs, price), 0.012).profit, 0.095_588_300_868_109_06, 1e-8);
+        close(visit_by_gain(&hubs, 0.012).profit, 0.095_588_300_868_109_06, 1e-8);
+        // By the threshold alone, two hubs (1 and 9) are left.
+        let literal = visit_by_threshold(&hubs, 0.012);
+        close(literal.profit, 0.075_527_917_940_870_38, 1e-8);
+        assert_eq!((0..10).filter(|&i| literal.hubs[i].open).collect::<Vec<_>>(), [1, 9]);
         close(
             improve(&hubs, worth_opening(&hubs, price), 0.012, price).profit,
             0.096_769_995_314_018_32,

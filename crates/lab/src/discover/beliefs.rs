@@ -14,6 +14,17 @@ pub(super) struct Profits {
     means: f64,
     known: f64,
     all: Spread,
+    unknown: Expectation,
+}
+
+/// What the links of a hub are believed to be worth before the first of them is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Expectation {
+    /// As much as those of the hubs that are known, in the mean; and a hub of which little is known leans on that.
+    #[default]
+    LikeKnown,
+    /// A given number; as soon as one link is known, the mean of those that are. (The ephemeral-content paper, with a small number.)
+    Fixed(f64),
 }
 
 /// Sums over everything that was fetched, for the analysis of variance.
@@ -46,8 +57,8 @@ impl Spread {
 }
 
 impl Profits {
-    pub(super) fn new(hubs: usize) -> Self {
-        Self { fetched: vec![(0.0, 0.0); hubs], means: 0.0, known: 0.0, all: Spread::default() }
+    pub(super) fn new(hubs: usize, unknown: Expectation) -> Self {
+        Self { fetched: vec![(0.0, 0.0); hubs], means: 0.0, known: 0.0, all: Spread::default(), unknown }
     }
 
     /// A link of a hub turned out to be worth this.
@@ -70,14 +81,21 @@ impl Profits {
         all.squares += profit * profit;
     }
 
-    /// The mean of known hubs: what to expect of others. As long as nothing is known to be worth anything, all are worth the same.
+    /// What to expect of others: the mean of known hubs, if not something given. As long as nothing is known to be worth anything,
+    /// all are worth the same.
     pub(super) fn prior(&self) -> f64 {
+        if let Expectation::Fixed(profit) = self.unknown {
+            return profit;
+        }
         if self.known > 0.0 && self.means > 0.0 { self.means / self.known } else { 1.0 }
     }
 
     /// What a link of a hub is believed to be worth.
     pub(super) fn of(&self, hub: u32) -> f64 {
         let (count, sum) = self.fetched[hub as usize];
+        if matches!(self.unknown, Expectation::Fixed(_)) {
+            return if count > 0.0 { sum / count } else { self.prior() };
+        }
         let leans = self.all.within_to_between(self.known).clamp(LEANS.0, LEANS.1);
         (sum + leans * self.prior()) / (count + leans)
     }
@@ -120,7 +138,7 @@ mod tests {
 
     #[test]
     fn unknown_hubs_are_like_the_mean_of_known_ones() {
-        let mut profits = Profits::new(3);
+        let mut profits = Profits::new(3, Expectation::LikeKnown);
         assert_eq!(profits.of(2), 1.0);
         profits.learn(0, 0.0);
         assert_eq!(profits.of(2), 1.0);
@@ -131,10 +149,19 @@ mod tests {
         assert!(profits.of(1) > 25.0 && profits.of(1) < 40.0);
     }
 
+    #[test]
+    fn what_is_given_holds_until_a_link_is_known() {
+        let mut profits = Profits::new(2, Expectation::Fixed(0.25));
+        profits.learn(0, 4.0);
+        profits.learn(0, 8.0);
+        assert_eq!((profits.of(0), profits.of(1), profits.prior()), (6.0, 0.25, 0.25));
+    }
+
     /// Hubs whose links are all alike are soon believed; where links differ more than hubs, hubs are believed to be alike.
     #[test]
     fn beliefs_lean_as_much_as_hubs_differ() {
-        let (mut clear, mut vague) = (Profits::new(4), Profits::new(4));
+        let (mut clear, mut vague) =
+            (Profits::new(4, Expectation::LikeKnown), Profits::new(4, Expectation::LikeKnown));
         for k in 0..40u32 {
             let noise = f64::from(k * 7919 % 101);
             clear.learn(k % 4, 100.0 * f64::from(k % 4) + 0.1 * noise);

@@ -2,9 +2,10 @@
 
 use refrain_core::time::{Span, Time};
 
-use super::DiscoverError;
+use super::logs::Logs;
 use super::score::{Run, Score};
 use super::world::HubWorld;
+use super::{DiscoverError, Setting};
 
 /// A fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,11 @@ pub(super) trait Crawler {
         links: impl ExactSizeIterator<Item = (u32, Time)>,
     ) -> Result<(), DiscoverError>;
 
-    /// The page that was chosen was worth so much when it was new.
-    fn fetched(&mut self, now: Time, hub: u32, profit: f64) -> Result<(), DiscoverError>;
+    /// The page that was chosen is fetched.
+    fn fetched(&mut self, now: Time) -> Result<(), DiscoverError>;
+
+    /// Pages that were fetched turned out to be worth so much when they were new: by hub, in the order in which they were fetched.
+    fn learn(&mut self, now: Time, worth: &[(u32, f64)]) -> Result<(), DiscoverError>;
 }
 
 /// The moment of a slot, the first being 1.
@@ -40,19 +44,22 @@ pub(super) fn slot_at(start: Time, rate: f64, slot: u64) -> Time {
 /// Runs one crawler through a world. `told` hears of every fetch.
 pub(super) fn drive(
     world: &HubWorld,
-    rate: f64,
-    from: Span,
+    setting: &Setting,
     mut crawler: impl Crawler,
     mut told: impl FnMut(Time, Fetch),
 ) -> Result<Run, DiscoverError> {
-    let mut score = Score::new(world, from);
+    let mut score = Score::new(world, setting.from);
+    let mut logs = Logs::new(world.start, setting.logs_every);
     // How many links of each hub were seen.
     let mut seen = vec![0usize; world.hubs.len()];
     let end = world.end();
     for slot in 1.. {
-        let now = slot_at(world.start, rate, slot);
+        let now = slot_at(world.start, setting.rate, slot);
         if now > end {
             break;
+        }
+        if let Some(worth) = logs.arrived(now) {
+            crawler.learn(now, &worth)?;
         }
         let Some(fetch) = crawler.choose(now)? else {
             score.lost();
@@ -72,7 +79,12 @@ pub(super) fn drive(
                 let items = &world.hubs[hub as usize];
                 let item = &items.items[place as usize];
                 score.fetch(now, item, items.decay);
-                crawler.fetched(now, hub, item.profit)?;
+                crawler.fetched(now)?;
+                logs.note(hub, item.profit);
+                // Logs that are read all the time tell at once.
+                if let Some(worth) = logs.arrived(now) {
+                    crawler.learn(now, &worth)?;
+                }
             }
         }
     }

@@ -63,7 +63,11 @@ impl Crawler for Miniflux {
         Ok(())
     }
 
-    fn fetched(&mut self, _now: Time, _hub: u32, _profit: f64) -> Result<(), DiscoverError> {
+    fn fetched(&mut self, _now: Time) -> Result<(), DiscoverError> {
+        Ok(())
+    }
+
+    fn learn(&mut self, _now: Time, _worth: &[(u32, f64)]) -> Result<(), DiscoverError> {
         Ok(())
     }
 }

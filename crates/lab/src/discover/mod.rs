@@ -5,14 +5,17 @@
 //! - `world`: hubs and their links, by chance or as recorded
 //! - `drive`: the clock, and what a crawler sees
 //! - `scheduled`: the frontier as a crawler, with `beliefs` where parameters are not known; `miniflux`: a feed reader's rule
-//! - `score`: what was earned
+//! - `logs`: when it is known what pages were worth
+//! - `score`: what was earned; `takings`: and when
 
 mod beliefs;
 mod drive;
+mod logs;
 mod miniflux;
 mod policy;
 mod scheduled;
 mod score;
+mod takings;
 #[cfg(test)]
 mod tests;
 mod world;
@@ -23,9 +26,11 @@ use refrain_core::optimum::hubs::{Hub, HubPlan, open_and_visit};
 use refrain_core::page::BeliefError;
 use refrain_core::time::{Span, Time};
 
+pub use beliefs::Expectation;
 pub use drive::Fetch;
 pub use policy::{HubPolicy, UnknownHubPolicy};
 pub use score::Run;
+pub use takings::Takings;
 pub use world::{HubItems, HubWorld, Item, MadeUpHubs};
 
 use drive::drive;
@@ -82,6 +87,37 @@ pub struct Setting {
     pub rate: f64,
     /// Profit counts from here on.
     pub from: Span,
+    /// What pages were worth is known when the next access log arrives, every so often; at once if that is zero.
+    pub logs_every: Span,
+    /// What links of unknown hubs are believed to be worth.
+    pub unknown: Expectation,
+    /// How often intervals are planned anew where hubs must be learned.
+    pub plans: Plans,
+}
+
+/// How often intervals are planned anew; never more often than every half hour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Plans {
+    /// So often in all, evenly.
+    Regular(u64),
+    /// When the time since the start, in which hubs are learned, has grown by this share.
+    Growing(f64),
+}
+
+/// Often enough that nobody waits for a plan.
+const PLANS: u64 = 400;
+
+impl Setting {
+    /// So many fetches per second; everything counts, and what a page was worth is known when it is fetched.
+    pub fn at_rate(rate: f64) -> Self {
+        Self {
+            rate,
+            from: Span::ZERO,
+            logs_every: Span::ZERO,
+            unknown: Expectation::LikeKnown,
+            plans: Plans::Regular(PLANS),
+        }
+    }
 }
 
 /// Runs one policy through a world. `told` hears of every fetch.
@@ -94,7 +130,7 @@ pub fn run(
     setting: &Setting,
     told: impl FnMut(Time, Fetch),
 ) -> Result<Run, DiscoverError> {
-    let Setting { rate, from } = *setting;
+    let Setting { rate, from, .. } = *setting;
     if from >= world.horizon {
         return Err(DiscoverError::NothingToScore);
     }
@@ -104,9 +140,9 @@ pub fn run(
     }
     match policy {
         HubPolicy::Frontier(discovery) => {
-            drive(world, rate, from, Scheduled::new(discovery, world, rate)?, told)
+            drive(world, setting, Scheduled::new(discovery, world, setting)?, told)
         }
-        HubPolicy::Miniflux => drive(world, rate, from, Miniflux::new(world.hubs.len(), world.start), told),
+        HubPolicy::Miniflux => drive(world, setting, Miniflux::new(world.hubs.len(), world.start), told),
     }
 }
 

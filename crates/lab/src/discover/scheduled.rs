@@ -1,5 +1,7 @@
 //! The frontier as a crawler of hubs.
 
+use std::collections::BTreeSet;
+
 use refrain_core::estimate::Answer;
 use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::frontier::{
@@ -9,13 +11,12 @@ use refrain_core::page::Belief;
 use refrain_core::time::{Span, Time};
 use refrain_core::value::ValueFunction;
 
-use super::DiscoverError;
 use super::beliefs::{LinkRates, Profits, has_moved};
 use super::drive::{Crawler, Fetch};
 use super::world::HubWorld;
+use super::{DiscoverError, Plans, Setting};
 
-/// Intervals are planned at least so often during a run where parameters are learned, and at most every half hour.
-const PLANS: u64 = 400;
+/// Intervals are planned at most so often where parameters are learned: as in the paper.
 const PLAN_EVERY: Span = Span::from_whole_secs(1800);
 
 /// A frontier, and who its pages are.
@@ -49,23 +50,60 @@ struct Learning {
     /// What all hubs were told of the others.
     profit_told: f64,
     rate_told: f64,
+    plans: Planning,
+}
+
+/// When intervals are planned anew.
+struct Planning {
+    start: Time,
+    next: Time,
+    least: Span,
+    growth: f64,
+}
+
+impl Planning {
+    fn new(world: &HubWorld, plans: Plans) -> Self {
+        let (least, growth) = match plans {
+            Plans::Regular(count) => (Span::from_nanos(world.horizon.as_nanos() / count.max(1)), 0.0),
+            Plans::Growing(growth) => (Span::ZERO, growth),
+        };
+        Self { start: world.start, next: world.start, least: least.max(PLAN_EVERY), growth }
+    }
+
+    /// Whether it is time; the next time is later then.
+    fn is_due(&mut self, now: Time) -> bool {
+        let due = now >= self.next;
+        if due {
+            let grown = Span::from_secs(self.growth * now.since(self.start).as_secs());
+            self.next = now + self.least.max(grown);
+        }
+        due
+    }
 }
 
 impl Scheduled {
-    pub(super) fn new(discovery: Discovery, world: &HubWorld, rate: f64) -> Result<Self, DiscoverError> {
-        // What is known does not change: one plan will do.
-        let plan_hubs_every = match &world.known {
-            Some(_) => Span::MAX,
-            None => PLAN_EVERY.max(Span::from_nanos(world.horizon.as_nanos() / PLANS)),
-        };
-        let settings = Settings { refresh: 0, discovery, plan_hubs_every, ..Settings::default() };
+    pub(super) fn new(
+        discovery: Discovery,
+        world: &HubWorld,
+        setting: &Setting,
+    ) -> Result<Self, DiscoverError> {
+        let rate = setting.rate;
+        // What is known does not change: one plan will do. What is learned does, and says when.
+        let settings = Settings { refresh: 0, discovery, plan_hubs_every: Span::MAX, ..Settings::default() };
         // Slots are given by the clock; the frontier, a hair faster, is always ready for the next.
         let budget = Budget::Rate(rate * (1.0 + 1e-9));
         let mut frontier = Frontier::new(Known::new(ValueFunction::Greedy), budget, settings, world.start)?;
         let host = frontier.add_host(Manners { in_flight: u16::MAX, ..Manners::default() });
         let learning = world.known.is_none().then(|| {
-            let (profits, rates) = (Profits::new(world.hubs.len()), LinkRates::new(world.hubs.len(), rate));
-            Learning { profit_told: profits.prior(), rate_told: rates.prior(), profits, rates }
+            let (profits, rates) =
+                (Profits::new(world.hubs.len(), setting.unknown), LinkRates::new(world.hubs.len(), rate));
+            Learning {
+                profit_told: profits.prior(),
+                rate_told: rates.prior(),
+                profits,
+                rates,
+                plans: Planning::new(world, setting.plans),
+            }
         });
         let mut hubs = Vec::with_capacity(world.hubs.len());
         let mut pages = Vec::with_capacity(world.hubs.len());
@@ -114,6 +152,11 @@ fn nothing() -> Belief {
 
 impl Crawler for Scheduled {
     fn choose(&mut self, now: Time) -> Result<Option<Fetch>, DiscoverError> {
+        if let Some(learning) = &mut self.learning
+            && learning.plans.is_due(now)
+        {
+            self.frontier.plan_hubs_anew(now)?;
+        }
         let Some(order) = self.frontier.poll(now)? else { return Ok(None) };
         self.order = Some((order.id, order.page));
         Ok(Some(self.pages[order.page.index() as usize]))
@@ -160,22 +203,29 @@ impl Crawler for Scheduled {
         Ok(())
     }
 
-    fn fetched(&mut self, now: Time, number: u32, profit: f64) -> Result<(), DiscoverError> {
+    fn fetched(&mut self, now: Time) -> Result<(), DiscoverError> {
         if let Some(page) = self.answer(now, Outcome::Seen(Answer::Changed))? {
             // What is short-lived is not fetched again.
             self.frontier.remove(now, page)?;
         }
+        Ok(())
+    }
+
+    fn learn(&mut self, now: Time, worth: &[(u32, f64)]) -> Result<(), DiscoverError> {
         let Some(learning) = &mut self.learning else { return Ok(()) };
-        learning.profits.learn(number, profit);
-        if has_moved(learning.profit_told, learning.profits.prior()) {
-            learning.profit_told = learning.profits.prior();
-            let all: Vec<f64> = (0..self.hubs.len() as u32).map(|hub| learning.profits.of(hub)).collect();
-            for (hub, profit) in all.into_iter().enumerate() {
-                self.tell(now, hub as u32, profit)?;
-            }
-            return Ok(());
+        for (hub, profit) in worth {
+            learning.profits.learn(*hub, *profit);
         }
-        let profit = learning.profits.of(number);
-        self.tell(now, number, profit)
+        let heard: Vec<u32> = if has_moved(learning.profit_told, learning.profits.prior()) {
+            learning.profit_told = learning.profits.prior();
+            (0..self.hubs.len() as u32).collect()
+        } else {
+            worth.iter().map(|(hub, _)| *hub).collect::<BTreeSet<u32>>().into_iter().collect()
+        };
+        let told: Vec<(u32, f64)> = heard.into_iter().map(|hub| (hub, learning.profits.of(hub))).collect();
+        for (hub, profit) in told {
+            self.tell(now, hub, profit)?;
+        }
+        Ok(())
     }
 }

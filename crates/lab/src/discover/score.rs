@@ -57,9 +57,8 @@ impl Score {
     pub(super) fn fetch(&mut self, now: Time, item: &Item, decay: f64) {
         self.run.fetched += 1;
         if now >= self.from {
-            let delay = now.since(item.born).as_secs();
-            self.earned += item.profit * (-decay * delay).exp();
-            self.delays += delay;
+            self.earned += item.worth(now, decay);
+            self.delays += now.since(item.born).as_secs();
             self.delayed += 1;
         }
     }

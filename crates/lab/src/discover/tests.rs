@@ -31,7 +31,7 @@ fn simulations_land_on_theory() {
         let rate = share * links;
         let plan = theory(&hubs, rate);
         let world = HubWorld::by_chance(&hubs, Span::from_secs(100_000.0), 7).unwrap();
-        let setting = Setting { rate, from: Span::from_secs(20_000.0) };
+        let setting = Setting { from: Span::from_secs(20_000.0), ..Setting::at_rate(rate) };
         let of_theory = |name| run(policy(name), &world, &setting, |_, _| {}).unwrap().profit / plan.profit;
         let [schedule, newpages, refrain] = ["echo-schedule", "echo-newpages", "refrain"].map(of_theory);
         for earned in [schedule, newpages, refrain] {
@@ -50,7 +50,7 @@ fn simulations_land_on_theory() {
 fn learning_costs_refrain_less_than_others() {
     let setting = |hubs: &[Hub]| {
         let rate = 0.3 * hubs.iter().map(Hub::link_rate).sum::<f64>();
-        Setting { rate, from: Span::from_secs(10_000.0) }
+        Setting { from: Span::from_secs(10_000.0), ..Setting::at_rate(rate) }
     };
     let worlds: Vec<(HubWorld, Setting)> = (0..6)
         .map(|seed| {
@@ -74,6 +74,82 @@ fn learning_costs_refrain_less_than_others() {
     }
 }
 
+/// Logs that arrive more often than there are fetches hold nothing back; those that never arrive leave nothing to learn from.
+#[test]
+fn logs_decide_when_it_is_known_what_pages_were_worth() {
+    let world = HubWorld::by_chance(&made_up(30, 3), Span::from_secs(20_000.0), 5).unwrap().unknown();
+    let setting = Setting::at_rate(0.5);
+    let log = |world: &HubWorld, policy, setting: &Setting| {
+        let mut log = Vec::new();
+        run(policy, world, setting, |time, fetch| log.push((time, fetch))).unwrap();
+        log
+    };
+    let mut worthless = world.clone();
+    for item in worthless.hubs.iter_mut().flat_map(|hub| &mut hub.items) {
+        item.profit = 0.0;
+    }
+    for policy in HubPolicy::all() {
+        let at_once = log(&world, policy, &setting);
+        let often = Setting { logs_every: Span::from_secs(0.5), ..setting };
+        assert_eq!(at_once, log(&world, policy, &often), "{policy}");
+        let never = Setting { logs_every: Span::from_secs(30_000.0), ..setting };
+        assert_eq!(log(&world, policy, &never), log(&worthless, policy, &never), "{policy}");
+        if policy == HubPolicy::REFRAIN {
+            assert_ne!(at_once, log(&world, policy, &never));
+        }
+    }
+}
+
+/// A default that is much too low leaves hubs alone that nobody has looked at.
+#[test]
+fn pessimists_visit_fewer_hubs() {
+    let world = HubWorld::by_chance(&made_up(60, 2), Span::from_secs(50_000.0), 5).unwrap().unknown();
+    let rate = 0.2 * world.links() as f64 / 50_000.0;
+    let visited = |unknown| {
+        let mut hubs = std::collections::BTreeSet::new();
+        let setting = Setting { unknown, ..Setting::at_rate(rate) };
+        run(policy("echo-schedule"), &world, &setting, |_, fetch| {
+            if let Fetch::Item(hub, _) = fetch {
+                hubs.insert(hub);
+            }
+        })
+        .unwrap();
+        hubs.len()
+    };
+    let (pessimist, like_known) = (visited(Expectation::Fixed(1e-6)), visited(Expectation::LikeKnown));
+    assert!(pessimist < like_known, "{pessimist} {like_known}");
+}
+
+/// Plans that are made less and less often earn as much, nearly.
+#[test]
+fn plans_need_not_be_made_often() {
+    let world = HubWorld::by_chance(&made_up(60, 2), Span::from_secs(400_000.0), 5).unwrap().unknown();
+    let setting =
+        Setting { from: Span::from_secs(100_000.0), ..Setting::at_rate(0.5 * world.links() as f64 / 4e5) };
+    let share =
+        |plans| run(policy("echo-schedule"), &world, &Setting { plans, ..setting }, |_, _| {}).unwrap().share;
+    let (often, seldom, never) =
+        (share(Plans::Regular(400)), share(Plans::Growing(0.2)), share(Plans::Regular(1)));
+    assert!((seldom / often - 1.0).abs() < 0.05, "{seldom} {often}");
+    assert!(never < 0.9 * seldom, "{never} {seldom}");
+}
+
+/// Thinning leaves out what it is told to, and links of a hub differ around the same mean.
+#[test]
+fn worlds_can_be_thinned_and_made_uneven() {
+    let hub = Hub::new(0.5, 2.0, 0.01).unwrap();
+    let even = HubWorld::by_chance(&[hub, hub], Span::from_secs(20_000.0), 1).unwrap();
+    let half = even.clone().thinned(3, |age| if age.as_secs() < 10_000.0 { 0.0 } else { 0.5 });
+    assert!(half.hubs.iter().all(|hub| hub.items.iter().all(|item| item.born >= at(10_000.0))));
+    let share = half.links() as f64 / even.links() as f64;
+    assert!((share - 0.25).abs() < 0.01, "{share}");
+    let uneven = even.clone().uneven(7);
+    assert_eq!(uneven.links(), even.links());
+    let mean = uneven.profit_from(at(0.0)) / uneven.links() as f64;
+    assert!((mean / 2.0 - 1.0).abs() < 0.03, "{mean}");
+    assert!(uneven.hubs[0].items[0].profit != uneven.hubs[1].items[0].profit);
+}
+
 /// A hub whose first links are worth nothing, and one whose links are not worth what was expected, stop nobody.
 #[test]
 fn disappointments_do_not_end_the_crawl() {
@@ -82,7 +158,7 @@ fn disappointments_do_not_end_the_crawl() {
     let falling = (0..100).map(|k| link(10 * k + 5, if k == 0 { 500.0 } else { 1.0 })).collect();
     let world = HubWorld::recorded(vec![nothing, falling], Span::from_secs(100.0)).unwrap();
     for policy in HubPolicy::all() {
-        let setting = Setting { rate: 0.5, from: Span::ZERO };
+        let setting = Setting::at_rate(0.5);
         let run = run(policy, &world, &setting, |_, _| {}).unwrap();
         assert!(run.fetched > 50 && run.visits > 20, "{policy}: {run:?}");
     }
@@ -101,7 +177,7 @@ fn worlds_that_are_none() {
     assert_eq!(HubWorld::recorded(vec![vec![item, item]], second), Err(DiscoverError::NoTime));
     let world = HubWorld::by_chance(&[hub(1.0, 1.0)], second, 1).unwrap();
     let refused = |rate, from| {
-        let setting = Setting { rate, from: Span::from_secs(from) };
+        let setting = Setting { from: Span::from_secs(from), ..Setting::at_rate(rate) };
         run(HubPolicy::REFRAIN, &world, &setting, |_, _| {}).unwrap_err()
     };
     assert_eq!(refused(1.0, 1.0), DiscoverError::NothingToScore);
@@ -137,7 +213,7 @@ proptest! {
     /// Whatever the policy: one fetch in a slot, nothing twice, nothing that no visit has shown; what is earned is what the log says.
     #[test]
     fn every_policy_keeps_to_the_rules(world in any_world(), rate in 0.02f64..2.0, from in 0.0f64..900.0) {
-        let setting = Setting { rate, from: Span::from_secs(from) };
+        let setting = Setting { from: Span::from_secs(from), ..Setting::at_rate(rate) };
         for policy in HubPolicy::all() {
             let mut log = Vec::new();
             let run = run(policy, &world, &setting, |time, fetch| log.push((time, fetch))).unwrap();
@@ -176,7 +252,7 @@ proptest! {
     #[test]
     fn the_future_is_not_known(world in any_world(), rate in 0.02f64..2.0, cut in 100.0f64..900.0) {
         let world = world.unknown();
-        let setting = Setting { rate, from: Span::ZERO };
+        let setting = Setting::at_rate(rate);
         for policy in HubPolicy::all() {
             let crawl = |world: &HubWorld| {
                 let mut log = Vec::new();

@@ -7,6 +7,7 @@ use refrain_core::page::BeliefError;
 use refrain_core::time::{Span, Time};
 
 use super::DiscoverError;
+use super::drive::Fetch;
 use crate::made_up::Numbers;
 
 /// A link to a new page.
@@ -16,6 +17,13 @@ pub struct Item {
     pub born: Time,
     /// What its first fetch is worth at that moment.
     pub profit: f64,
+}
+
+impl Item {
+    /// What its first fetch is worth by now.
+    pub fn worth(&self, now: Time, decay: f64) -> f64 {
+        self.profit * (-decay * now.since(self.born).as_secs()).exp()
+    }
 }
 
 /// A hub, and all that ever appears on it.
@@ -98,6 +106,38 @@ impl HubWorld {
     #[must_use]
     pub fn unknown(self) -> Self {
         Self { known: None, ..self }
+    }
+
+    /// The same with links of a hub that differ: each is worth its hub's profit times an exponential number of mean 1.
+    #[must_use]
+    pub fn uneven(mut self, seed: u64) -> Self {
+        for (number, hub) in self.hubs.iter_mut().enumerate() {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            random.set_stream(number as u64 + 1);
+            for item in &mut hub.items {
+                item.profit *= -(1.0 - random.random::<f64>()).ln();
+            }
+        }
+        self
+    }
+
+    /// The same with fewer links: each appears with a probability that depends on its moment, as at night and on Sundays.
+    #[must_use]
+    pub fn thinned(mut self, seed: u64, probability: impl Fn(Span) -> f64) -> Self {
+        let start = self.start;
+        for (number, hub) in self.hubs.iter_mut().enumerate() {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            random.set_stream(number as u64 + 1);
+            hub.items.retain(|item| random.random::<f64>() < probability(item.born.since(start)));
+        }
+        self
+    }
+
+    /// What a fetch earns: nothing, if it is a visit to a hub.
+    pub fn worth(&self, now: Time, fetch: Fetch) -> f64 {
+        let Fetch::Item(hub, place) = fetch else { return 0.0 };
+        let hub = &self.hubs[hub as usize];
+        hub.items[place as usize].worth(now, hub.decay)
     }
 
     /// How many links appear.

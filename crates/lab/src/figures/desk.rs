@@ -50,10 +50,38 @@ impl<'a> Cell<'a> {
 pub struct Recorded {
     /// Pages with changes and signals.
     pub trace: Option<Trace>,
-    /// Short-lived items, source by source, in the order of time.
-    pub items: Vec<Vec<Item>>,
-    /// How the interest in items went: for each, seconds since it appeared, and what had been counted by then.
-    pub interest: Vec<Vec<(f64, f64)>>,
+    /// Short-lived items, by where they are from.
+    pub items: Vec<ItemSet>,
+    /// How the interest in items went, by where they are from.
+    pub interest: Vec<InterestSet>,
+}
+
+/// Short-lived items of some sources.
+#[derive(Clone, Debug, Default)]
+pub struct ItemSet {
+    /// What they are called: `reddit`.
+    pub name: String,
+    /// The items of each source, in the order of time.
+    pub sources: Vec<Vec<Item>>,
+}
+
+impl ItemSet {
+    /// How many appear in a day.
+    pub fn per_day(&self) -> f64 {
+        let births = || self.sources.iter().flatten().map(|item| item.born);
+        let seconds =
+            births().min().zip(births().max()).map_or(0.0, |(first, last)| last.since(first).as_secs());
+        self.sources.iter().map(Vec::len).sum::<usize>() as f64 * 86_400.0 / seconds.max(1.0)
+    }
+}
+
+/// How interest went.
+#[derive(Clone, Debug, Default)]
+pub struct InterestSet {
+    /// In what: `news`.
+    pub name: String,
+    /// For each item: seconds since it appeared, and what had been counted by then; both grow.
+    pub curves: Vec<Vec<(f64, f64)>>,
 }
 
 /// Why there are no findings.

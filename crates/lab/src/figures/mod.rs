@@ -6,13 +6,14 @@
 
 mod cost;
 mod desk;
+mod ephemeral;
 mod findings;
 mod measured;
 mod polite;
 mod rates;
 mod signals;
 
-pub use desk::{Cell, Desk, FigureError, Keeper, Recorded};
+pub use desk::{Cell, Desk, FigureError, InterestSet, ItemSet, Keeper, Recorded};
 pub use findings::{Axis, Chart, Claim, Curve, Findings, Look, Point, Scaling, Table, Verdict};
 pub use measured::Measured;
 
@@ -62,6 +63,7 @@ pub fn all() -> Vec<Experiment> {
         signals::EXPERIMENTS,
         &polite::EXPERIMENTS,
         rates::EXPERIMENTS,
+        &ephemeral::EXPERIMENTS,
         &cost::EXPERIMENTS,
     ];
     papers.concat()

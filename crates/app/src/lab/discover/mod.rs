@@ -6,7 +6,7 @@ mod world;
 use std::io::{self, Write};
 
 use refrain_core::time::{Span, Time};
-use refrain_lab::discover::{self, DiscoverError, Fetch, HubPolicy, Setting};
+use refrain_lab::discover::{self, DiscoverError, Expectation, Fetch, HubPolicy, Setting};
 
 use crate::cli::{DiscoverArgs, HubRate};
 use crate::failure::Failure;
@@ -31,7 +31,12 @@ pub(super) fn run(args: &DiscoverArgs) -> Result<(), Failure> {
         HubRate::PerUnit(fetches) => fetches / unit,
         HubRate::Times(times) => times * worlds.link_rate()?,
     };
-    let setting = Setting { rate, from: span(args.from.unwrap_or(0.0) * unit, "--from")? };
+    let setting = Setting {
+        from: span(args.from.unwrap_or(0.0) * unit, "--from")?,
+        logs_every: args.logs_every.unwrap_or(Span::ZERO),
+        unknown: args.default_profit.map_or(Expectation::LikeKnown, Expectation::Fixed),
+        ..Setting::at_rate(rate)
+    };
     if let Some(path) = &args.log {
         let world = worlds.draw(0)?;
         let mut log = Vec::new();
