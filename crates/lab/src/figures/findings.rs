@@ -41,6 +41,17 @@ pub enum Verdict {
     Unclear,
 }
 
+impl Verdict {
+    /// All of it, some of it, or none.
+    pub fn of(agrees: bool, partly: bool) -> Self {
+        match (agrees, partly) {
+            (true, _) => Self::Agrees,
+            (false, true) => Self::Partly,
+            (false, false) => Self::Disagrees,
+        }
+    }
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {

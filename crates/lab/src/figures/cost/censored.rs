@@ -5,10 +5,10 @@ use refrain_core::estimate::naive::naive;
 use refrain_core::estimate::regular::regular;
 
 use super::super::{
-    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Point, Scaling,
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Point, Scaling, Verdict,
 };
+use super::MEAN;
 use super::course::{Look, Rule, chance, changes, looks};
-use super::{MEAN, verdict};
 use crate::simulate::mean_and_error;
 
 /// The paper's page: seven changes in eight cycles of the first crawler, on average.
@@ -70,18 +70,18 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         claims: vec![
             Claim {
                 paper: "Counting changes that were seen is too low: 6 of 7 in the paper's example.".to_owned(),
-                measured: format!("{} of the truth on average; e^-x says {:.3}", said(once), expected(CYCLE)),
-                verdict: verdict(is_low(once), false),
+                measured: format!("{} of the truth on average; theory says {:.3}", said(once), expected(CYCLE)),
+                verdict: Verdict::of(is_low(once), false),
             },
             Claim {
                 paper: "The seldomer one looks, the lower it is: 4 of 7 with half as many looks.".to_owned(),
-                measured: format!("{} of the truth on average; e^-x says {:.3}", said(twice), expected(2.0 * CYCLE)),
-                verdict: verdict(is_low(twice) && twice.0 < once.0, is_low(twice)),
+                measured: format!("{} of the truth on average; theory says {:.3}", said(twice), expected(2.0 * CYCLE)),
+                verdict: Verdict::of(is_low(twice) && twice.0 < once.0, is_low(twice)),
             },
             Claim {
                 paper: "An estimator that knows that changes hide behind one another (Cho and Garcia-Molina) is much less biased.".to_owned(),
                 measured: format!("{} of the truth with eight looks, {} with four", said(corrected), said(corrected_twice)),
-                verdict: verdict(
+                verdict: Verdict::of(
                     (corrected.0 - 1.0).abs() < 0.5 * (once.0 - 1.0).abs() && (corrected_twice.0 - 1.0).abs() < 0.5 * (twice.0 - 1.0).abs(),
                     (corrected.0 - 1.0).abs() < (once.0 - 1.0).abs(),
                 ),

@@ -3,10 +3,10 @@
 use refrain_core::optimum::cost::cost_optimum;
 
 use super::super::{
-    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Scaling, Table,
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Scaling, Table, Verdict,
 };
 use super::course::{Rule, chance, changes, cost_rate};
-use super::{MEAN, formula, verdict};
+use super::{MEAN, formula};
 use crate::simulate::mean_and_error;
 
 /// The fractions of the mean time between changes that are tried.
@@ -70,12 +70,12 @@ pub(super) fn cost(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 paper: "The formula and the simulation are the same line.".to_owned(),
                 measured: format!("they differ by {widest:.5} at most, which is {errors:.1} standard errors"),
                 // The largest of seventeen: 3.5 errors are exceeded by chance in one of a hundred runs.
-                verdict: verdict(errors < 3.5, widest < 0.005),
+                verdict: Verdict::of(errors < 3.5, widest < 0.005),
             },
             Claim {
                 paper: "The cheapest interval is 0.3 of the mean time between changes.".to_owned(),
                 measured: format!("the formula has its minimum at {optimum:.4}, the simulation at {} of those tried", FRACTIONS[best]),
-                verdict: verdict((optimum - 0.3).abs() < 0.05 && (FRACTIONS[best] - optimum).abs() < 0.05, (optimum - 0.3).abs() < 0.05),
+                verdict: Verdict::of((optimum - 0.3).abs() < 0.05 && (FRACTIONS[best] - optimum).abs() < 0.05, (optimum - 0.3).abs() < 0.05),
             },
         ],
         use_of_it: "This is the crawl value without signals at a fixed price: refrain optimum takes costs (--fetch-cost, --stale-cost) in the place of a budget.".to_owned(),
@@ -123,17 +123,17 @@ pub(super) fn costs(_desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Claim {
                 paper: "Searching for the minimum gives the solutions of the equation.".to_owned(),
                 measured: format!("they differ by {apart:.1e} of the interval at most"),
-                verdict: verdict(apart < 1e-4, apart < 1e-2),
+                verdict: Verdict::of(apart < 1e-4, apart < 1e-2),
             },
             Claim {
                 paper: "The fraction is 0.8 if a fetch costs about as much as four stale hours.".to_owned(),
                 measured: format!("at four times it is {four_fetches:.3}; it is 0.8 at {:.2} times", ratio(0.8)),
-                verdict: verdict((four_fetches - 0.8).abs() < 0.05, (four_fetches - 0.8).abs() < 0.1),
+                verdict: Verdict::of((four_fetches - 0.8).abs() < 0.05, (four_fetches - 0.8).abs() < 0.1),
             },
             Claim {
                 paper: "It is about 0.15 if a stale hour costs as much as four fetches.".to_owned(),
                 measured: format!("{four_hours:.4}"),
-                verdict: verdict((four_hours - 0.15).abs() < 0.005, (four_hours - 0.15).abs() < 0.02),
+                verdict: Verdict::of((four_hours - 0.15).abs() < 0.005, (four_hours - 0.15).abs() < 0.02),
             },
         ],
         use_of_it: "Only the ratio of the costs matters: the price of a fetch in stale hours. With a budget in the place of costs, Refrain finds the price at which the budget is spent.".to_owned(),
@@ -208,22 +208,22 @@ pub(super) fn pages(_desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Claim {
                 paper: "The seldomer a page changes, the smaller the fraction.".to_owned(),
                 measured: format!("{} for all three ratios of costs", if falls { "it falls all the way" } else { "it does not fall all the way" }),
-                verdict: verdict(falls, false),
+                verdict: Verdict::of(falls, false),
             },
             Claim {
                 paper: "If fetches are dearer, the fraction is greater, for all pages.".to_owned(),
                 measured: if ordered { "at every mean time between changes" } else { "not everywhere" }.to_owned(),
-                verdict: verdict(ordered, false),
+                verdict: Verdict::of(ordered, false),
             },
             Claim {
                 paper: "For pages that change seldom, the interval grows with the square root: t ≈ √(2 D × fetch cost / stale cost).".to_owned(),
                 measured: format!("at {end} hours it is {:.2} % off, and grows with the power {slope:.3}", 100.0 * off),
-                verdict: verdict(off.abs() < 0.01 && (slope - 0.5).abs() < 0.01, off.abs() < 0.1),
+                verdict: Verdict::of(off.abs() < 0.01 && (slope - 0.5).abs() < 0.01, off.abs() < 0.1),
             },
             Claim {
                 paper: "A page that goes stale before a fetch has paid for itself (fetch cost ≥ stale cost × D) is never worth one.".to_owned(),
                 measured: format!("no interval at D = 1 h; {:.2} mean times at D = 1.01 h", barely.unwrap_or(f64::NAN)),
-                verdict: verdict(never.is_none() && barely.is_some(), false),
+                verdict: Verdict::of(never.is_none() && barely.is_some(), false),
             },
         ],
         use_of_it: "Refrain fetches what is worth its price: pages that change too often for it are left alone, unless a floor says otherwise.".to_owned(),

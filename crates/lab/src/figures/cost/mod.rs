@@ -6,7 +6,7 @@ mod interval;
 mod price;
 mod very_stale;
 
-use super::{Experiment, Paper, Verdict};
+use super::{Experiment, Paper};
 
 /// Hours between two changes of the paper's page, on average.
 const MEAN: f64 = 24.0;
@@ -47,14 +47,6 @@ pub(super) const EXPERIMENTS: [Experiment; 8] = [
     ),
     experiment("cost-8", "Fig 8", "how long copies are stale if the rate is known, or not", very_stale::run),
 ];
-
-fn verdict(agrees: bool, partly: bool) -> Verdict {
-    match (agrees, partly) {
-        (true, _) => Verdict::Agrees,
-        (false, true) => Verdict::Partly,
-        (false, false) => Verdict::Disagrees,
-    }
-}
 
 /// The cost per hour of looking every `r` mean times between changes, if a fetch and a stale hour cost 1 each: the paper's formula.
 fn formula(r: f64, mean: f64, fetch: f64, stale: f64) -> f64 {

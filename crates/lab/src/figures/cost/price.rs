@@ -1,8 +1,10 @@
 //! Fig 5 to 7: what it costs not to know how often a page changes.
 
-use super::super::{Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Scaling};
+use super::super::{
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Scaling, Verdict,
+};
 use super::course::{Rule, chance, changes, cost_rate, costs, looks};
-use super::{MEAN, THIRD, formula, verdict};
+use super::{MEAN, THIRD, formula};
 use crate::simulate::mean_and_error;
 
 const FRACTIONS: [f64; 12] = [0.12, 0.16, 0.2, 0.24, 0.28, THIRD, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0];
@@ -57,10 +59,17 @@ pub(super) fn by_fraction(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         .filter(|place| !is_dearer(place))
         .map(|place| FRACTIONS[place].to_string())
         .collect();
+    let too_small =
+        (0..FRACTIONS.len()).filter(|place| !is_dearer(place)).all(|place| FRACTIONS[place] < best_known);
+    let why = if too_small {
+        ": there it is cheaper to look less often, which is what the made-up observations lead to"
+    } else {
+        ""
+    };
     let not = if others.is_empty() {
         "and at every other".to_owned()
     } else {
-        format!("but no dearer at {}, fractions that are far too large for either", others.join(", "))
+        format!("but no dearer at {}{why}", others.join(", "))
     };
     let points = |cost: &dyn Fn(usize) -> (f64, f64)| {
         (0..FRACTIONS.len()).map(|place| Point::measured(FRACTIONS[place], cost(place))).collect()
@@ -76,12 +85,12 @@ pub(super) fn by_fraction(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                     "at a third by {paid:.4} ± {error:.4} an hour, on top of {:.4}; {not}",
                     known(AT_THIRD).0
                 ),
-                verdict: verdict(dearer == FRACTIONS.len(), 2 * dearer > FRACTIONS.len()),
+                verdict: Verdict::of(dearer == FRACTIONS.len(), 2 * dearer > FRACTIONS.len()),
             },
             Claim {
                 paper: "The cheapest fraction is the same, whether the rate is known or not.".to_owned(),
                 measured: format!("{best_known:.2} if it is known, {best_unknown:.2} if not, of those tried; between 0.24 and 0.4 the costs hardly differ"),
-                verdict: verdict((best_known - best_unknown).abs() < 0.1, (best_known - best_unknown).abs() < 0.2),
+                verdict: Verdict::of((best_known - best_unknown).abs() < 0.1, (best_known - best_unknown).abs() < 0.2),
             },
         ],
         use_of_it: "Refrain does not look at a fraction of one estimate: it averages the value of a fetch over all rates that are still possible, so that what it does not know yet is part of what a fetch is worth.".to_owned(),
@@ -189,7 +198,7 @@ pub(super) fn over_time(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Claim {
                 paper: "The price of not knowing is paid mostly in the first 1500 hours or so.".to_owned(),
                 measured: format!("{early:.1} ± {early_error:.1} by then, of {all:.1} ± {all_error:.1} in 12,000 hours: {:.0} %", 100.0 * share),
-                verdict: verdict(share > 0.75, share > 0.5),
+                verdict: Verdict::of(share > 0.75, share > 0.5),
             },
             Claim {
                 paper: "In the long run it costs nothing more: the estimate converges.".to_owned(),
@@ -199,7 +208,7 @@ pub(super) fn over_time(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                     late_error / 6000.0,
                     early / 1500.0
                 ),
-                verdict: verdict(late / 6000.0 < 0.1 * early / 1500.0, late / 6000.0 < 0.3 * early / 1500.0),
+                verdict: Verdict::of(late / 6000.0 < 0.1 * early / 1500.0, late / 6000.0 < 0.3 * early / 1500.0),
             },
         ],
         use_of_it: "Most of the price is paid for pages that are new. Refrain starts from what pages of the same host and shape have shown, so that new pages are not strangers.".to_owned(),
@@ -233,17 +242,17 @@ pub(super) fn bad_fraction(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Claim {
                 paper: "Over time, not knowing the rate but choosing well is cheaper than knowing it and choosing badly.".to_owned(),
                 measured: format!("cheaper by {end:.1} ± {end_error:.1} after 1000 hours"),
-                verdict: verdict(end > 3.0 * end_error, end > 0.0),
+                verdict: Verdict::of(end > 3.0 * end_error, end > 0.0),
             },
             Claim {
                 paper: "The difference grows evenly, as fast as the formulas of the two fractions differ.".to_owned(),
                 measured: format!("by {slope:.4} ± {error:.4} an hour from 500 to 1000 hours; the formulas differ by {expected:.4}, less what not knowing still costs then"),
-                verdict: verdict((slope - expected).abs() < 2.0 * error + 0.01, (slope - expected).abs() < 0.5 * expected),
+                verdict: Verdict::of((slope - expected).abs() < 2.0 * error + 0.01, (slope - expected).abs() < 0.5 * expected),
             },
             Claim {
                 paper: "In the first few hours it is the other way round.".to_owned(),
                 measured: format!("the difference is lowest after {} hours, at {dip:.2} ± {dip_error:.2}", times[lowest]),
-                verdict: verdict(dip < -2.0 * dip_error && times[lowest] <= 100.0, dip < 0.0),
+                verdict: Verdict::of(dip < -2.0 * dip_error && times[lowest] <= 100.0, dip < 0.0),
             },
         ],
         use_of_it: "The rule matters more than the estimate: Refrain's is the cheapest one, and its estimates begin with what is known of other pages.".to_owned(),

@@ -2,9 +2,10 @@
 
 use super::super::{
     Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Point, Scaling, Table,
+    Verdict,
 };
 use super::course::{Look, Rule, chance, changes, looks};
-use super::{MEAN, THIRD, verdict};
+use super::{MEAN, THIRD};
 use crate::simulate::mean_and_error;
 
 /// Who knows the rate looks every 8 hours: no copy is stale for longer. More than that is very stale.
@@ -78,7 +79,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let measured = desk.measure(&cells.collect::<Vec<_>>())?;
     let (short, long) = measured.split_at((runs[0] / PIECE[0]) as usize);
     let [short, long] = [short, long].map(|part| Counted(part.iter().map(Vec::as_slice).collect()));
-    let said = |(share, error): (f64, f64)| format!("{:.1} ± {:.1} %", 100.0 * share, 100.0 * error);
+    let said = |(share, error): (f64, f64)| format!("{:.1} ± {:.2} %", 100.0 * share, 100.0 * error);
     let near = |(share, error): (f64, f64), paper: f64| (share - paper).abs() < 0.0005 + 3.0 * error;
     let (known, unknown) = (short.share(KNOWN, CHANGED), short.share(UNKNOWN, CHANGED));
     let (very, very_long) = (short.share(UNKNOWN, VERY_STALE), long.share(UNKNOWN, VERY_STALE));
@@ -105,34 +106,34 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Claim {
                 paper: "28.3 % of the intervals of who knows the rate are without a change (the paper's words; 1 - e^(-1/3) = 28.3 % is the share with one).".to_owned(),
                 measured: format!("{} with a change", said(known)),
-                verdict: verdict(near((1.0 - known.0, known.1), 0.283), near(known, 0.283)),
+                verdict: Verdict::of(near((1.0 - known.0, known.1), 0.283), near(known, 0.283)),
             },
             Claim {
                 paper: "It is 27.1 % for who does not know it, over 1000 hours.".to_owned(),
                 measured: format!("{} with a change", said(unknown)),
-                verdict: verdict(near((1.0 - unknown.0, unknown.1), 0.271), near(unknown, 0.271)),
+                verdict: Verdict::of(near((1.0 - unknown.0, unknown.1), 0.271), near(unknown, 0.271)),
             },
             Claim {
                 paper: "Not knowing the rate makes 9.1 % of all intervals very stale.".to_owned(),
                 measured: format!("{}: what the two made-up observations lead to, taken as the paper has them", said(very)),
-                verdict: verdict(near(very, 0.091), false),
+                verdict: Verdict::of(near(very, 0.091), false),
             },
             Claim {
                 paper: "Over 12,000 hours it is 3.8 %.".to_owned(),
                 measured: said(very_long),
-                verdict: verdict(near(very_long, 0.038), false),
+                verdict: Verdict::of(near(very_long, 0.038), false),
             },
             Claim {
                 paper: "It gets less the longer a page is known, and a more careful choice of intervals can bound it.".to_owned(),
                 measured: format!(
-                    "{} over 1000 hours, {} over 12,000; with intervals that are cut to a chance of {:.0} %, {} and {}",
+                    "{} over 1000 hours, {} over 12,000; with intervals that are cut to a chance of {:.0} %, {} and {}: a chance by what is believed, and the made-up observations believe in slower pages",
                     said(very),
                     said(very_long),
                     100.0 * ACCEPTED,
                     said(short.share(CAREFUL, VERY_STALE)),
                     said(long.share(CAREFUL, VERY_STALE))
                 ),
-                verdict: verdict(
+                verdict: Verdict::of(
                     very_long.0 < very.0 && short.share(CAREFUL, VERY_STALE).0 < ACCEPTED,
                     very_long.0 < very.0,
                 ),

@@ -1,7 +1,6 @@
 //! Fig 5: plans for more or fewer fetches than the crawlers can make.
 
-use super::super::{Axis, Chart, Claim, Desk, FigureError, Findings, Scaling};
-use super::spread::verdict;
+use super::super::{Axis, Chart, Claim, Desk, FigureError, Findings, Scaling, Verdict};
 use super::world::{PSP, Place, REFRAIN, Size, World, curves, places, table};
 
 /// As shares of what crawlers can make.
@@ -28,17 +27,17 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         Claim {
             paper: "Staleness has its minimum where R is what the crawlers can really make.".to_owned(),
             measured: format!("the minimum of PSP, {:.4}, is at {} times that", best.mean(PSP), best.x),
-            verdict: verdict(best.x == 1.0, (best.x - 1.0).abs() <= 0.1),
+            verdict: Verdict::of(best.x == 1.0, (best.x - 1.0).abs() <= 0.1),
         },
         Claim {
             paper: "With a smaller R, crawlers make fewer fetches than they could, and copies are staler.".to_owned(),
             measured: format!("{half:.4} at half of it, {full:.4} at all of it"),
-            verdict: verdict(half > full, false),
+            verdict: Verdict::of(half > full, false),
         },
         Claim {
             paper: "With a greater R, less important fetches take the place of more important ones, and copies are staler.".to_owned(),
             measured: format!("{double:.4} at twice of it, {full:.4} at all of it"),
-            verdict: verdict(double > full, false),
+            verdict: Verdict::of(double > full, false),
         },
     ];
     let (ours, ours_twice) = (at(1.0, REFRAIN), at(2.0, REFRAIN));

@@ -18,7 +18,7 @@ pub(super) const EXPERIMENTS: [Experiment; 3] = [
         name: "polite-4",
         paper: Paper::Polite,
         figure: "Fig 4",
-        title: "the same, the fewer pages change often",
+        title: "staleness of plans and bounds, the fewer pages change often",
         run: spread::of_rates,
     },
     Experiment {

@@ -28,7 +28,7 @@ pub(super) fn of_pages(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             percent(bound),
             percent(ratio(&places[4], PSP, WP))
         ),
-        verdict: verdict((bound - 0.03).abs() <= 0.01, bound <= CLOSE),
+        verdict: Verdict::of((bound - 0.03).abs() <= 0.01, bound <= CLOSE),
     });
     claims.push(Claim {
         paper: "M-Wolf, which plans without politeness and then obeys it, is 9.5 % staler than PSP on average.".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn of_pages(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             percent(wolf),
             percent(ratio(&places[4], M_WOLF, PSP))
         ),
-        verdict: verdict((wolf - 0.095).abs() <= 0.025, wolf > 0.05),
+        verdict: Verdict::of((wolf - 0.095).abs() <= 0.025, wolf > 0.05),
     });
     claims.push(Claim {
         paper: "Politeness (WP against NonPolite) costs the more, the more pages are on few hosts."
@@ -48,7 +48,7 @@ pub(super) fn of_pages(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             politeness[politeness.len() - 1],
             politeness.len() - 1
         ),
-        verdict: verdict(grows + 1 == politeness.len(), grows + 2 >= politeness.len()),
+        verdict: Verdict::of(grows + 1 == politeness.len(), grows + 2 >= politeness.len()),
     });
     Ok(findings(
         &places,
@@ -78,7 +78,7 @@ pub(super) fn of_rates(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             places.len(),
             percent(above(&places, M_WOLF, PSP))
         ),
-        verdict: verdict(wolf == places.len(), wolf * 2 > places.len()),
+        verdict: Verdict::of(wolf == places.len(), wolf * 2 > places.len()),
     });
     claims.push(Claim {
         paper: "PSP is close to the bound WP.".to_owned(),
@@ -87,7 +87,7 @@ pub(super) fn of_rates(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             percent(bound),
             percent(farthest(&places, PSP, WP))
         ),
-        verdict: verdict(farthest(&places, PSP, WP) <= CLOSE, bound <= CLOSE),
+        verdict: Verdict::of(farthest(&places, PSP, WP) <= CLOSE, bound <= CLOSE),
     });
     Ok(findings(
         &places,
@@ -117,7 +117,7 @@ fn better_than_mp2(places: &[Place]) -> Claim {
             places.len(),
             percent(above(places, MP2, PSP))
         ),
-        verdict: verdict(better == places.len(), better * 2 > places.len()),
+        verdict: Verdict::of(better == places.len(), better * 2 > places.len()),
     }
 }
 
@@ -126,15 +126,7 @@ fn close_to_infinity(places: &[Place]) -> Claim {
     Claim {
         paper: "PSP is extremely close to InfCrawlers: giving fetches to whichever crawler is free loses nothing.".to_owned(),
         measured: format!("at most {} from it", percent(far)),
-        verdict: verdict(far <= EXTREMELY_CLOSE, far <= 4.0 * EXTREMELY_CLOSE),
-    }
-}
-
-pub(super) fn verdict(agrees: bool, partly: bool) -> Verdict {
-    match (agrees, partly) {
-        (true, _) => Verdict::Agrees,
-        (false, true) => Verdict::Partly,
-        (false, false) => Verdict::Disagrees,
+        verdict: Verdict::of(far <= EXTREMELY_CLOSE, far <= 4.0 * EXTREMELY_CLOSE),
     }
 }
 

@@ -243,7 +243,7 @@ pub(super) fn table(first: &str, places: &[Place], say: impl Fn(f64) -> String) 
 mod tests {
     use super::*;
 
-    /// A world of a five-hundredth, where the paper's has its figures: .3851, .5727, .5839, .5840, .5955, .6519 at full size.
+    /// A world of a fiftieth, where the paper's has its figures: .3851, .5727, .5839, .5840, .5955, .6519 at full size.
     #[test]
     fn a_small_world_is_like_the_large_one() {
         let size = Size { smaller: 50, repetitions: 1 };
