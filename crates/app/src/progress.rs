@@ -27,6 +27,21 @@ impl Progress {
         Self(bar)
     }
 
+    /// A bar whose number of steps shows as it goes.
+    pub(crate) fn growing(what: String) -> Self {
+        let bar = ProgressBar::new(0).with_message(what);
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self(bar)
+    }
+
+    /// So many more.
+    pub(crate) fn grow(&self, steps: u64) {
+        self.0.inc_length(steps);
+    }
+
     /// One step is done.
     pub(crate) fn step(&self) {
         self.0.inc(1);

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use refrain_core::time::{Span, Time};
 use refrain_lab::made_up::Numbers;
 
-use super::{DiscoverArgs, Unit, moment, positive};
+use super::{DiscoverArgs, FigureListArgs, FigureReportArgs, FigureRunArgs, Unit, moment, positive};
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -29,6 +29,12 @@ pub(crate) enum LabCommand {
     Import(ImportArgs),
     /// Hubs that show links to short-lived pages: which to visit, what to fetch
     Discover(DiscoverArgs),
+    /// The figures of the papers that can be measured anew
+    List(FigureListArgs),
+    /// Measure figures of the papers anew, and say whether their claims hold
+    Run(FigureRunArgs),
+    /// What was measured, as one HTML file
+    Report(FigureReportArgs),
 }
 
 #[derive(Debug, Args)]

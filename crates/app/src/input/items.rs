@@ -7,6 +7,7 @@ use refrain_lab::discover::Item;
 use refrain_lab::trace::unix;
 
 use super::ids::Ids;
+use super::source::Source;
 use super::table::{Columns, Table};
 use crate::failure::Failure;
 
@@ -38,7 +39,15 @@ pub(crate) struct RecordedItems {
 impl RecordedItems {
     /// Reads a file, or `items.csv` or `items.csv.gz` of a directory.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let mut table = Table::open(&file(path)?, COLUMNS)?;
+        Self::of(Table::open(&file(path)?, COLUMNS)?)
+    }
+
+    /// Those of the examples, which are in the binary.
+    pub(crate) fn within(name: &str, bytes: &'static [u8]) -> Result<Self, Failure> {
+        Self::of(Table::over(Source::within(name, bytes), COLUMNS)?)
+    }
+
+    fn of(mut table: Table) -> Result<Self, Failure> {
         let mut found = Self::default();
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut rows: Vec<Vec<(Item, u32)>> = Vec::new();

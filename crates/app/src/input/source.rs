@@ -10,6 +10,9 @@ use super::ahead::ReadAhead;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
+/// How gzip'ed bytes begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// A stream of bytes with the name it goes by in messages.
 pub(super) struct Source {
     pub(super) name: String,
@@ -17,6 +20,13 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// What is in the binary itself, plain or gzip'ed.
+    pub(super) fn within(name: &str, bytes: &'static [u8]) -> Self {
+        let is_gzip = bytes.starts_with(&GZIP);
+        let bytes = if is_gzip { ReadAhead::new(MultiGzDecoder::new(bytes)) } else { ReadAhead::new(bytes) };
+        Self { name: name.to_owned(), bytes }
+    }
+
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let (name, size, mut raw): (_, _, Box<dyn Read + Send>) = if path == Path::new("-") {
             ("standard input".to_owned(), None, Box::new(io::stdin()))
@@ -31,7 +41,7 @@ impl Source {
         };
         let mut magic = Vec::new();
         (&mut raw).take(2).read_to_end(&mut magic).map_err(|why| cannot_read(&name, &why))?;
-        let is_gzip = magic == [0x1f, 0x8b];
+        let is_gzip = magic == GZIP;
         let raw = Watched::new(Cursor::new(magic).chain(raw), size);
         let bytes = if is_gzip { ReadAhead::new(MultiGzDecoder::new(raw)) } else { ReadAhead::new(raw) };
         Ok(Self { name, bytes })

@@ -46,7 +46,12 @@ pub(super) struct Row<'a> {
 impl Table {
     /// Opens a file and reads its header.
     pub(super) fn open(path: &Path, columns: Columns) -> Result<Self, Failure> {
-        let mut lines = Lines::new(Source::open(path)?);
+        Self::over(Source::open(path)?, columns)
+    }
+
+    /// Reads the header of what was opened.
+    pub(super) fn over(source: Source, columns: Columns) -> Result<Self, Failure> {
+        let mut lines = Lines::new(source);
         let expected = format!("a header line with the columns {}", columns.required.join(","));
         let name = lines.name().to_owned();
         let mut fields = Fields::default();

@@ -8,6 +8,7 @@ use refrain_core::time::Time;
 use refrain_lab::trace::{Announcement, Clock, Trace, TracePage, unix};
 
 use super::ids::Ids;
+use super::source::Source;
 use super::table::{Columns, Row, Table};
 use crate::failure::Failure;
 
@@ -15,6 +16,14 @@ use crate::failure::Failure;
 pub(crate) struct NamedTrace {
     pub(crate) ids: Ids,
     pub(crate) trace: Trace,
+}
+
+/// What a trace is read from.
+struct Files {
+    pages: Source,
+    changes: Source,
+    signals: Option<Source>,
+    outages: Option<Source>,
 }
 
 /// Things by name, numbered as they come.
@@ -51,18 +60,46 @@ impl NamedTrace {
                 folder.display()
             )));
         }
+        let optional = |name| found(folder, name).map(|path| Source::open(&path)).transpose();
+        Self::of(Files {
+            pages: Source::open(&required(folder, "pages")?)?,
+            changes: Source::open(&required(folder, "changes")?)?,
+            signals: optional("signals")?,
+            outages: optional("outages")?,
+        })
+    }
+
+    /// The small real history of the examples, which is in the binary.
+    pub(crate) fn example() -> Result<Self, Failure> {
+        macro_rules! file {
+            ($name:literal) => {
+                Source::within(
+                    concat!("examples/scoop/", $name),
+                    include_bytes!(concat!("../../../../examples/scoop/", $name)),
+                )
+            };
+        }
+        Self::of(Files {
+            pages: file!("pages.csv"),
+            changes: file!("changes.csv"),
+            signals: Some(file!("signals.csv")),
+            outages: Some(file!("outages.csv")),
+        })
+    }
+
+    fn of(files: Files) -> Result<Self, Failure> {
         let mut reader = Reader::default();
-        reader.pages(&required(folder, "pages")?)?;
+        reader.pages(files.pages)?;
         let numbers: HashMap<String, u32> =
             (0..reader.ids.len()).map(|page| (reader.ids.get(page).to_owned(), page as u32)).collect();
-        reader.changes(&required(folder, "changes")?, &numbers)?;
+        reader.changes(files.changes, &numbers)?;
         let mut kinds = Numbers::default();
-        if let Some(path) = found(folder, "signals") {
-            reader.signals(&path, &numbers, &mut kinds)?;
+        if let Some(signals) = files.signals {
+            reader.signals(signals, &numbers, &mut kinds)?;
         }
         let mut outages: Vec<Vec<(Time, Time)>> = vec![Vec::new(); reader.sources.0.len()];
-        if let Some(path) = found(folder, "outages") {
-            reader.outages(&path, &mut outages)?;
+        if let Some(file) = files.outages {
+            reader.outages(file, &mut outages)?;
         }
         let mut named: Vec<(String, u32)> = kinds.0.into_iter().collect();
         named.sort_by_key(|(_, number)| *number);
@@ -124,7 +161,7 @@ fn page_of(row: &Row<'_>, column: usize, numbers: &HashMap<String, u32>) -> Resu
 const UNORDERED: &str = "is before that of an earlier line of the same page; expected the order of time";
 
 impl Reader {
-    fn pages(&mut self, path: &Path) -> Result<(), Failure> {
+    fn pages(&mut self, file: Source) -> Result<(), Failure> {
         const ID: usize = 0;
         const IMPORTANCE: usize = 1;
         const FIRST: usize = 2;
@@ -133,7 +170,7 @@ impl Reader {
         const GROUP: usize = 5;
         const NAME: usize = 6;
         const SIGNALS_FROM: usize = 7;
-        let mut table = Table::open(path, PAGES)?;
+        let mut table = Table::over(file, PAGES)?;
         while let Some(row) = table.next_row()? {
             let (first, last) = (moment(&row, FIRST)?, moment(&row, LAST)?);
             if last < first {
@@ -168,10 +205,10 @@ impl Reader {
         Ok(())
     }
 
-    fn changes(&mut self, path: &Path, numbers: &HashMap<String, u32>) -> Result<(), Failure> {
+    fn changes(&mut self, file: Source, numbers: &HashMap<String, u32>) -> Result<(), Failure> {
         const ID: usize = 0;
         const TIME: usize = 1;
-        let mut table = Table::open(path, CHANGES)?;
+        let mut table = Table::over(file, CHANGES)?;
         while let Some(row) = table.next_row()? {
             let time = moment(&row, TIME)?;
             let page = &mut self.pages[page_of(&row, ID, numbers)? as usize];
@@ -194,7 +231,7 @@ impl Reader {
 
     fn signals(
         &mut self,
-        path: &Path,
+        file: Source,
         numbers: &HashMap<String, u32>,
         kinds: &mut Numbers,
     ) -> Result<(), Failure> {
@@ -202,7 +239,7 @@ impl Reader {
         const TIME: usize = 1;
         const KIND: usize = 2;
         const IS_CHANGE: usize = 3;
-        let mut table = Table::open(path, SIGNALS)?;
+        let mut table = Table::over(file, SIGNALS)?;
         let mut last = vec![Time::MIN; self.pages.len()];
         let mut outside = 0u64;
         while let Some(row) = table.next_row()? {
@@ -235,17 +272,17 @@ impl Reader {
         if outside > 0 {
             eprintln!(
                 "refrain: {}: not used: {outside} signals from outside their page's life or its signals_from",
-                path.display()
+                table.name()
             );
         }
         Ok(())
     }
 
-    fn outages(&mut self, path: &Path, outages: &mut [Vec<(Time, Time)>]) -> Result<(), Failure> {
+    fn outages(&mut self, file: Source, outages: &mut [Vec<(Time, Time)>]) -> Result<(), Failure> {
         const SOURCE: usize = 0;
         const START: usize = 1;
         const END: usize = 2;
-        let mut table = Table::open(path, OUTAGES)?;
+        let mut table = Table::over(file, OUTAGES)?;
         let mut unknown = 0u64;
         while let Some(row) = table.next_row()? {
             let (start, end) = (moment(&row, START)?, moment(&row, END)?);
@@ -258,7 +295,7 @@ impl Reader {
             }
         }
         if unknown > 0 {
-            eprintln!("refrain: {}: not used: {unknown} outages of sources without pages", path.display());
+            eprintln!("refrain: {}: not used: {unknown} outages of sources without pages", table.name());
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! `refrain lab`: policies under a virtual clock.
 
 mod discover;
+mod figures;
 mod import;
 mod invent;
 pub(crate) mod replay;
@@ -21,6 +22,9 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
         LabCommand::Invent(args) => invent::run(args),
         LabCommand::Import(args) => import::run(args),
         LabCommand::Discover(args) => discover::run(args),
+        LabCommand::List(args) => figures::list(args),
+        LabCommand::Run(args) => figures::run(args),
+        LabCommand::Report(args) => figures::report(args),
     }
 }
 

@@ -97,22 +97,11 @@ impl Plan {
             PlanMethod::MWolf => (impolite.clone(), impolite.programme(problem, Timing::Ideal, crawlers)),
             PlanMethod::Refrain => {
                 drop(merged);
-                balanced(problem, &polite, crawlers)
+                let allocation = polite.within_reach(problem, crawlers);
+                let programme = allocation.programme(problem, Timing::Balanced, crawlers);
+                (allocation, programme)
             }
         };
         Self { method, polite, impolite, merged_staleness, allocation, programme }
     }
-}
-
-/// No more fetches than crawlers can make: else less valuable ones would take the place of others.
-fn balanced(problem: &Problem, polite: &Allocation, crawlers: &[Span]) -> (Allocation, Programme) {
-    let can = crawlers.iter().map(|busy| problem.horizon().as_nanos().div_ceil(busy.as_nanos().max(1)));
-    let can = can.fold(0, u64::saturating_add);
-    if can >= polite.total() {
-        return (polite.clone(), polite.programme(problem, Timing::Balanced, crawlers));
-    }
-    let smaller = problem.clone().with_budget(can);
-    let allocation = smaller.allocate();
-    let programme = allocation.programme(&smaller, Timing::Balanced, crawlers);
-    (allocation, programme)
 }

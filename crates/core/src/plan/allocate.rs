@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::problem::{PlanHost, PlanPage, Problem};
 use crate::math::sum::Sum;
+use crate::time::Span;
 
 /// Fetches per page.
 #[derive(Clone, Debug)]
@@ -69,6 +70,15 @@ impl Problem {
 }
 
 impl Allocation {
+    /// This one, or the best smaller one if crawlers, each busy for so long with a fetch, cannot make so many: else less valuable
+    /// fetches would take the place of others.
+    #[must_use]
+    pub fn within_reach(&self, problem: &Problem, crawlers: &[Span]) -> Self {
+        let can = crawlers.iter().map(|busy| problem.horizon().as_nanos().div_ceil(busy.as_nanos().max(1)));
+        let can = can.fold(0, u64::saturating_add);
+        if can >= self.total { self.clone() } else { problem.clone().with_budget(can).allocate() }
+    }
+
     /// How many fetches there are in all.
     pub fn total(&self) -> u64 {
         self.total

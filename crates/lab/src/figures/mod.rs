@@ -4,9 +4,11 @@
 //! for each claim of the paper what was measured and whether that agrees. A cell is a piece of work that can be done apart from all others
 //! and is nothing but numbers: cells run side by side, and what was measured once is not measured again when a run is resumed.
 
+mod cost;
 mod desk;
 mod ephemeral;
 mod findings;
+mod polite;
 
 pub use desk::{Cell, Desk, FigureError, InterestSet, ItemSet, Keeper, Recorded};
 pub use findings::{Axis, Chart, Claim, Curve, Findings, Look, Point, Scaling, Table, Verdict};
@@ -52,6 +54,11 @@ pub struct Experiment {
 
 /// All of them, paper by paper.
 pub fn all() -> Vec<Experiment> {
-    let papers: [&[Experiment]; 1] = [&ephemeral::EXPERIMENTS];
+    let papers: Vec<&[Experiment]> = vec![
+        // In the order of the papers.
+        &polite::EXPERIMENTS,
+        &ephemeral::EXPERIMENTS,
+        &cost::EXPERIMENTS,
+    ];
     papers.concat()
 }

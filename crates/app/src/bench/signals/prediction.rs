@@ -108,7 +108,7 @@ pub(super) fn of_news(world: &World, fetches: usize, to: f64) -> Result<f64, Fai
         start: Time::ZERO,
         horizon: Span::from_secs(to),
     };
-    let setting = discover::Setting { rate: fetches as f64 / to, from: Span::ZERO };
+    let setting = discover::Setting::at_rate(fetches as f64 / to);
     let run = discover::run(HubPolicy::REFRAIN, &hubs, &setting, |_, _| {});
     run.map(|run| run.share).map_err(|why| Failure::OnTheWay(why.to_string()))
 }
