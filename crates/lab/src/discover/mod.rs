@@ -100,7 +100,7 @@ pub struct Setting {
 pub enum Plans {
     /// So often in all, evenly.
     Regular(u64),
-    /// When the time since the start, in which hubs are learned, has grown by this share.
+    /// When the time since the start, in which hubs are learned, has grown by this share; at least once a day.
     Growing(f64),
 }
 

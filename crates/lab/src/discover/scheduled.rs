@@ -18,6 +18,8 @@ use super::{DiscoverError, Plans, Setting};
 
 /// Intervals are planned at most so often where parameters are learned: as in the paper.
 const PLAN_EVERY: Span = Span::from_whole_secs(1800);
+/// Plans that are made less and less often are made at least so often: hubs change.
+const AT_LEAST_EVERY: Span = Span::from_whole_secs(86_400);
 
 /// A frontier, and who its pages are.
 pub(super) struct Scheduled {
@@ -75,7 +77,7 @@ impl Planning {
         let due = now >= self.next;
         if due {
             let grown = Span::from_secs(self.growth * now.since(self.start).as_secs());
-            self.next = now + self.least.max(grown);
+            self.next = now + self.least.max(grown.min(AT_LEAST_EVERY));
         }
         due
     }

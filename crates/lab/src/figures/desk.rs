@@ -71,7 +71,16 @@ impl ItemSet {
         let births = || self.sources.iter().flatten().map(|item| item.born);
         let seconds =
             births().min().zip(births().max()).map_or(0.0, |(first, last)| last.since(first).as_secs());
-        self.sources.iter().map(Vec::len).sum::<usize>() as f64 * 86_400.0 / seconds.max(1.0)
+        self.count() * 86_400.0 / seconds.max(1.0)
+    }
+
+    /// How many a source has in the mean.
+    pub fn per_source(&self) -> f64 {
+        self.count() / self.sources.len().max(1) as f64
+    }
+
+    fn count(&self) -> f64 {
+        self.sources.iter().map(Vec::len).sum::<usize>() as f64
     }
 }
 

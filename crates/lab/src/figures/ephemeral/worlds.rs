@@ -22,6 +22,8 @@ pub(super) const HALF_LIFE: Span = Span::from_whole_secs(6 * 3600);
 
 /// Items a day, at least, of a place that is busy.
 const BUSY: f64 = 500.0;
+/// Items of a source in the mean, at least, where something can be learned of sources.
+const LEARNABLE: f64 = 10.0;
 
 /// The policies of the paper.
 pub(super) const OF_PAPER: [&str; 6] =
@@ -49,6 +51,16 @@ impl<'a> Place<'a> {
     pub(super) fn busy(desk: &'a Desk<'_>) -> Vec<Self> {
         let mut places = Self::all(desk);
         places.retain(Self::is_busy);
+        places
+    }
+
+    /// Those whose sources show enough to learn from.
+    pub(super) fn learnable(desk: &'a Desk<'_>) -> Vec<Self> {
+        let mut places = Self::all(desk);
+        places.retain(|place| match place {
+            Self::ByChance(_) => true,
+            Self::Recorded(set) => set.per_source() >= LEARNABLE,
+        });
         places
     }
 
@@ -134,8 +146,8 @@ fn per_day(numbers: Numbers) -> Numbers {
     }
 }
 
-/// So many fetches for each link that appears. Intervals are planned anew when the time has grown by a share: that makes dozens of plans
-/// instead of the paper's thousand, and a difference of a percent at most.
+/// So many fetches for each link that appears. Intervals are planned anew when the time has grown by a share, and every day: dozens of plans
+/// instead of the paper's thousand.
 pub(super) fn setting(desk: &Desk<'_>, world: &HubWorld, per_link: f64) -> Setting {
     let rate = per_link * world.links() as f64 / world.horizon.as_secs();
     Setting { plans: Plans::Growing(desk.pick(0.2, 0.05)), ..Setting::at_rate(rate) }
