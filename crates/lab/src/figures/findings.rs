@@ -50,6 +50,20 @@ impl Verdict {
             (false, false) => Self::Disagrees,
         }
     }
+
+    /// All that was looked at holds, some of it, or none; nothing was looked at.
+    pub fn of_all(held: impl IntoIterator<Item = bool>) -> Self {
+        let (mut all, mut some, mut any) = (true, false, false);
+        for held in held {
+            (all, some, any) = (all && held, some || held, true);
+        }
+        match (any, all, some) {
+            (false, ..) => Self::Unclear,
+            (_, true, _) => Self::Agrees,
+            (_, _, true) => Self::Partly,
+            _ => Self::Disagrees,
+        }
+    }
 }
 
 /// A picture.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Point, Verdict};
+use super::Point;
 use crate::simulate::mean_and_error;
 
 /// A mean over repetitions, and its standard error.
@@ -54,25 +54,10 @@ impl fmt::Display for Measured {
     }
 }
 
-impl Verdict {
-    /// All that was looked at holds, some of it, or none; nothing was looked at.
-    pub fn of(held: impl IntoIterator<Item = bool>) -> Self {
-        let (mut all, mut some, mut any) = (true, false, false);
-        for held in held {
-            (all, some, any) = (all && held, some || held, true);
-        }
-        match (any, all, some) {
-            (false, ..) => Self::Unclear,
-            (_, true, _) => Self::Agrees,
-            (_, _, true) => Self::Partly,
-            _ => Self::Disagrees,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::Verdict;
 
     #[test]
     fn two_errors_decide() {
@@ -90,9 +75,9 @@ mod tests {
 
     #[test]
     fn verdicts_follow() {
-        assert_eq!(Verdict::of([true, true]), Verdict::Agrees);
-        assert_eq!(Verdict::of([true, false]), Verdict::Partly);
-        assert_eq!(Verdict::of([false, false]), Verdict::Disagrees);
-        assert_eq!(Verdict::of([]), Verdict::Unclear);
+        assert_eq!(Verdict::of_all([true, true]), Verdict::Agrees);
+        assert_eq!(Verdict::of_all([true, false]), Verdict::Partly);
+        assert_eq!(Verdict::of_all([false, false]), Verdict::Disagrees);
+        assert_eq!(Verdict::of_all([]), Verdict::Unclear);
     }
 }

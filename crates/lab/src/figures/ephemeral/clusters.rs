@@ -8,7 +8,7 @@ use super::super::{
     Cell, Chart, Claim, Curve, Desk, FigureError, Findings, InterestSet, Look, Point, Table, Verdict,
 };
 use super::kmeans::{Clusters, kmeans};
-use super::words::{Measured, everywhere, linear, percent, share};
+use super::words::{Measured, linear, percent, share};
 use super::worlds::{half, whole_and_halves};
 use crate::made_up::Numbers;
 
@@ -154,7 +154,7 @@ fn most_verdict(shares: impl Iterator<Item = Measured>) -> Verdict {
     if shares.is_empty() {
         Verdict::Unclear
     } else {
-        everywhere(shares.iter().map(|(share, _)| *share > 0.9))
+        Verdict::of_all(shares.iter().map(|(share, _)| *share > 0.9))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How few sources show most of what is new.
 
 use super::super::{Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{bare_percent, everywhere, magnitudes, share};
+use super::words::{bare_percent, magnitudes, share};
 use super::worlds::Place;
 use crate::discover::HubWorld;
 
@@ -118,7 +118,7 @@ fn few(covered: &[Covered]) -> Claim {
 }
 
 fn few_verdict(per_page: impl Iterator<Item = f64>) -> Verdict {
-    everywhere(per_page.map(|sources| sources <= 2.0 * PAPER))
+    Verdict::of_all(per_page.map(|sources| sources <= 2.0 * PAPER))
 }
 
 fn wanted(covered: &[Covered]) -> Claim {
@@ -129,7 +129,7 @@ fn wanted(covered: &[Covered]) -> Claim {
     Claim {
         paper: "(Not in the paper's figure.) Of what people want, fewer sources cover as much: interest is more concentrated than pages.".into(),
         measured: format!("Sources for 80 % of the interest, instead of 80 % of the pages: {}.", told.join("; ")),
-        verdict: everywhere(covered.iter().map(|of| of.numbers[3] < of.numbers[2])),
+        verdict: Verdict::of_all(covered.iter().map(|of| of.numbers[3] < of.numbers[2])),
     }
 }
 

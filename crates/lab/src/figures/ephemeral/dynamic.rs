@@ -4,7 +4,7 @@ use refrain_core::time::Span;
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
 use super::table::file_of;
-use super::words::{Measured, bare_percent, everywhere, linear, percent};
+use super::words::{Measured, bare_percent, linear, percent};
 use super::worlds::{OF_PAPER, Place, Plan, policy, possible, setting};
 use crate::discover::{HubWorld, Takings, run as crawl};
 
@@ -129,7 +129,7 @@ fn most_of_the_time(weeks: &[Week<'_>]) -> Claim {
             "The best of them is ahead of the best of the others in {} of the windows.",
             told(weeks, &shares)
         ),
-        verdict: everywhere(shares.iter().map(|(share, _)| *share > 0.5)),
+        verdict: Verdict::of_all(shares.iter().map(|(share, _)| *share > 0.5)),
     }
 }
 
@@ -157,7 +157,7 @@ fn at_night(weeks: &[Week<'_>]) -> Claim {
 
 /// Ahead at night agrees; ahead at night more often than by day agrees in part.
 fn night_verdict(nights: &[Measured], days: &[Measured]) -> Verdict {
-    match everywhere(nights.iter().map(|(share, _)| *share > 0.5)) {
+    match Verdict::of_all(nights.iter().map(|(share, _)| *share > 0.5)) {
         Verdict::Disagrees if nights.iter().zip(days).any(|(night, day)| night.0 > day.0) => Verdict::Partly,
         verdict => verdict,
     }
@@ -184,7 +184,7 @@ fn quotas(weeks: &[Week<'_>]) -> Claim {
             told(weeks, &quiet_ones),
             told(weeks, &others)
         ),
-        verdict: everywhere(holds),
+        verdict: Verdict::of_all(holds),
     }
 }
 

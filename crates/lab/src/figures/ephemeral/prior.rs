@@ -2,7 +2,7 @@
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
 use super::table::file_of;
-use super::words::{Measured, clearly_less, everywhere, magnitudes, percent, share};
+use super::words::{Measured, clearly_less, magnitudes, percent, share};
 use super::worlds::{Asked, Place, Plan, mean_profit, policy, setting};
 use crate::discover::{Expectation, HubWorld, Setting, run as crawl};
 
@@ -125,7 +125,7 @@ fn pessimism(believed: &[Believed<'_>]) -> Claim {
             "{}. (Agrees where a hundredth of the mean or less is as good as any other default, and as the mean of known sources.)",
             told.join("; ")
         ),
-        verdict: everywhere(of_paper(believed).map(Believed::pessimism_pays)),
+        verdict: Verdict::of_all(of_paper(believed).map(Believed::pessimism_pays)),
     }
 }
 
@@ -146,7 +146,7 @@ fn mean_of_known(believed: &[Believed<'_>]) -> Claim {
 }
 
 fn better_verdict(believed: &[Believed<'_>]) -> Verdict {
-    everywhere(believed.iter().map(|of| clearly_less(of.fixed[1].0, of.like_known.0)))
+    Verdict::of_all(believed.iter().map(|of| clearly_less(of.fixed[1].0, of.like_known.0)))
 }
 
 fn exploring(believed: &[Believed<'_>]) -> Claim {
@@ -162,7 +162,7 @@ fn exploring(believed: &[Believed<'_>]) -> Claim {
             "Sources of which something was ever fetched, with 0.001 of the mean, the mean of known ones, and 100 times the mean: {}.",
             told.join("; ")
         ),
-        verdict: everywhere(of_paper(believed).map(|of| clearly_less(of.fixed[0].1, of.like_known.1))),
+        verdict: Verdict::of_all(of_paper(believed).map(|of| clearly_less(of.fixed[0].1, of.like_known.1))),
     }
 }
 

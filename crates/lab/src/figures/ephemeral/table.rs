@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{Measured, bare_percent, clearly_less, everywhere, list, magnitudes, percent, share};
+use super::words::{Measured, bare_percent, clearly_less, list, magnitudes, percent, share};
 use super::worlds::{OF_PAPER, Place, Plan, last_third, policy, setting};
 use crate::discover::{Fetch, HubWorld, Setting, run as crawl};
 
@@ -159,7 +159,7 @@ fn best(results: &[Results<'_>]) -> Claim {
             RATES[1],
             in_the_middle(results, &["echo-newpages", "echo-schedule", "quota"])
         ),
-        verdict: everywhere(holds),
+        verdict: Verdict::of_all(holds),
     }
 }
 
@@ -179,7 +179,7 @@ fn greedy(results: &[Results<'_>]) -> Claim {
             in_the_middle(results, &["echo-greedy", "echo-newpages"]),
             if holds.contains(&false) { GREEDY_STARVES } else { "" }
         ),
-        verdict: everywhere(holds),
+        verdict: Verdict::of_all(holds),
     }
 }
 
@@ -197,7 +197,7 @@ fn baselines(results: &[Results<'_>]) -> Claim {
             RATES[1],
             in_the_middle(results, &["bfs", "quota", "frequency"])
         ),
-        verdict: everywhere(holds),
+        verdict: Verdict::of_all(holds),
     }
 }
 
@@ -259,7 +259,7 @@ fn seldom(results: &[Results<'_>]) -> Claim {
             RATES[1],
             list(&all.iter().map(|(name, share)| format!("{name} {}", percent(*share))).collect::<Vec<_>>())
         ),
-        verdict: everywhere(all.iter().map(|(_, (share, _))| (0.5..=0.9).contains(share))),
+        verdict: Verdict::of_all(all.iter().map(|(_, (share, _))| (0.5..=0.9).contains(share))),
     }
 }
 
@@ -275,7 +275,7 @@ fn ours(results: &[Results<'_>]) -> Claim {
             RATES[1],
             in_the_middle(results, &["refrain", "echo-newpages"])
         ),
-        verdict: everywhere(holds),
+        verdict: Verdict::of_all(holds),
     }
 }
 

@@ -4,7 +4,7 @@ use refrain_core::time::Span;
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
 use super::table::file_of;
-use super::words::{Measured, clearly_less, everywhere, linear, percent, share};
+use super::words::{Measured, clearly_less, linear, percent, share};
 use super::worlds::{Answers, Asked, Place, Plan, mean_profit, policy, possible, setting};
 use crate::discover::{Expectation, HubWorld, Setting, Takings, run as crawl};
 
@@ -129,7 +129,7 @@ fn start(places: &[Warming<'_>], answers: &Answers) -> Claim {
             told.join("; "),
             if all.iter().any(|(_, _, weeks)| rises(weeks)) { LATE_IS_BETTER } else { "" }
         ),
-        verdict: everywhere(all.iter().map(|(_, _, weeks)| falls(weeks))),
+        verdict: Verdict::of_all(all.iter().map(|(_, _, weeks)| falls(weeks))),
     }
 }
 
@@ -162,7 +162,7 @@ fn end(places: &[Warming<'_>], answers: &Answers) -> Claim {
              twentieth agrees.)",
             told.join("; ")
         ),
-        verdict: everywhere(all.iter().map(|(_, _, weeks)| same_in_the_end(weeks))),
+        verdict: Verdict::of_all(all.iter().map(|(_, _, weeks)| same_in_the_end(weeks))),
     }
 }
 
@@ -190,7 +190,7 @@ fn ours(places: &[Warming<'_>], answers: &Answers) -> Claim {
 }
 
 fn first_week_verdict(pairs: impl Iterator<Item = (Measured, Measured)>) -> Verdict {
-    everywhere(pairs.map(|(ours, theirs)| clearly_less(theirs, ours)))
+    Verdict::of_all(pairs.map(|(ours, theirs)| clearly_less(theirs, ours)))
 }
 
 fn chart(of: &Warming<'_>, answers: &Answers) -> Chart {

@@ -1,6 +1,6 @@
 //! Numbers in words, and verdicts over several worlds.
 
-use super::super::{Axis, Scaling, Verdict};
+use super::super::{Axis, Scaling};
 
 /// A number with its error.
 pub(super) type Measured = (f64, f64);
@@ -21,19 +21,6 @@ pub(super) fn list(parts: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// What holds everywhere agrees, what holds somewhere agrees in part.
-pub(super) fn everywhere(holds: impl IntoIterator<Item = bool>) -> Verdict {
-    let (mut some, mut all) = (false, true);
-    for holds in holds {
-        (some, all) = (some || holds, all && holds);
-    }
-    match (some, all) {
-        (true, true) => Verdict::Agrees,
-        (true, false) => Verdict::Partly,
-        _ => Verdict::Disagrees,
     }
 }
 
@@ -60,14 +47,6 @@ pub(super) fn share(label: &str, to: f64) -> Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn verdicts_follow_from_where_it_holds() {
-        assert_eq!(everywhere([true, true]), Verdict::Agrees);
-        assert_eq!(everywhere([true, false]), Verdict::Partly);
-        assert_eq!(everywhere([false, false]), Verdict::Disagrees);
-        assert_eq!(everywhere([]), Verdict::Disagrees);
-    }
 
     #[test]
     fn differences_within_two_errors_are_none() {

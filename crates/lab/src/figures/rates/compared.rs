@@ -62,7 +62,7 @@ fn claims(studied: &Studied) -> Vec<Claim> {
                 studied.say(&all, 100),
                 studied.say(&all, LAST)
             ),
-            verdict: Verdict::of(outperform.chain([factor <= COMPARABLE])),
+            verdict: Verdict::of_all(outperform.chain([factor <= COMPARABLE])),
         },
         Claim {
             paper: "The error of MLE decays faster than the others', since it uses the lengths of intervals.".into(),
@@ -70,7 +70,7 @@ fn claims(studied: &Studied) -> Vec<Claim> {
                 "After {LAST}: {}. It holds for each other that MLE beats by two standard errors.",
                 studied.say(&[MLE, LLN, SA, SAM, REFRAIN], LAST)
             ),
-            verdict: Verdict::of([LLN, SA, SAM].map(|other| studied.beats(MLE, other, LAST))),
+            verdict: Verdict::of_all([LLN, SA, SAM].map(|other| studied.beats(MLE, other, LAST))),
         },
         Claim {
             paper: "MLE varies much in the first few samples.".into(),
@@ -83,7 +83,7 @@ fn claims(studied: &Studied) -> Vec<Claim> {
                 spread(SAM),
                 spread(REFRAIN)
             ),
-            verdict: Verdict::of([LLN, SA, SAM].map(|other| spread(MLE) > spread(other))),
+            verdict: Verdict::of_all([LLN, SA, SAM].map(|other| spread(MLE) > spread(other))),
         },
         Claim {
             paper: "(Not in the paper.) Refrain's 64 bytes per page should be as good as the MLE of all intervals.".into(),
@@ -92,7 +92,7 @@ fn claims(studied: &Studied) -> Vec<Claim> {
                 studied.say(&[REFRAIN, MLE], 10),
                 studied.say(&[REFRAIN, MLE], LAST)
             ),
-            verdict: Verdict::of([10, 100, LAST].map(|k| studied.error(REFRAIN, k) <= 1.05 * studied.error(MLE, k))),
+            verdict: Verdict::of_all([10, 100, LAST].map(|k| studied.error(REFRAIN, k) <= 1.05 * studied.error(MLE, k))),
         },
     ]
 }

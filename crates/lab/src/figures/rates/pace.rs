@@ -100,7 +100,7 @@ fn slow_claims(studied: &Studied) -> Vec<Claim> {
                 studied.say(&[LLN, SA, SAM, MLE, REFRAIN], 100),
                 studied.say(&[LLN, SA, SAM, MLE, REFRAIN], LAST)
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 [100, LAST].into_iter().flat_map(|k| [LLN, SAM].map(|place| studied.beats(place, SA, k))),
             ),
         },
@@ -109,7 +109,7 @@ fn slow_claims(studied: &Studied) -> Vec<Claim> {
             measured: format!(
                 "After {LAST}: {said}. It holds if SA spreads least of the three, and is off by more than half of the rate."
             ),
-            verdict: Verdict::of([
+            verdict: Verdict::of_all([
                 [LLN, SAM].iter().all(|other| deviation(studied, SA) < deviation(studied, *other)),
                 bias(SA) > 0.5,
             ]),
@@ -124,7 +124,7 @@ fn slow_claims(studied: &Studied) -> Vec<Claim> {
                 decay(LLN, 100, LAST),
                 decay(SAM, 100, LAST)
             ),
-            verdict: Verdict::of([
+            verdict: Verdict::of_all([
                 deviation(studied, LLN) > deviation(studied, SAM),
                 faster(10, 100),
                 faster(100, LAST),
@@ -153,7 +153,7 @@ fn quick_claims(studied: &Studied) -> Vec<Claim> {
                 before(SA).unwrap_or(f64::NAN),
                 before(SAM).unwrap_or(f64::NAN)
             ),
-            verdict: Verdict::of(improved),
+            verdict: Verdict::of_all(improved),
         },
         Claim {
             paper: "SAM is noisier than the others now.".into(),
@@ -161,7 +161,9 @@ fn quick_claims(studied: &Studied) -> Vec<Claim> {
                 "After {LAST}: {}.",
                 [LLN, SA, SAM].map(|place| moments(studied, place, LAST)).join("; ")
             ),
-            verdict: Verdict::of([LLN, SA].map(|other| deviation(studied, SAM) > deviation(studied, other))),
+            verdict: Verdict::of_all(
+                [LLN, SA].map(|other| deviation(studied, SAM) > deviation(studied, other)),
+            ),
         },
         Claim {
             paper:
@@ -174,7 +176,7 @@ fn quick_claims(studied: &Studied) -> Vec<Claim> {
                 studied.say(&[LLN, SA, SAM], 30),
                 turn.map_or_else(|| "never".into(), |turn| turn.to_string())
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 early
                     .into_iter()
                     .map(|k| [LLN, SA].iter().all(|other| studied.error(SAM, k) < studied.error(*other, k)))

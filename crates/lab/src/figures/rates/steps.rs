@@ -127,14 +127,14 @@ fn claims(studied: &[Studied]) -> Vec<Claim> {
                 all(OFFSETS, 100),
                 all(OFFSETS, LAST)
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 [100, LAST].into_iter().flat_map(|k| [0, 1].map(|place| studied[OFFSETS].beats(place, 2, k))),
             ),
         },
         Claim {
             paper: "SA with η = .5 is better than with greater η.".into(),
             measured: format!("Errors after 100: {}; after {LAST}: {}.", all(STEPS, 100), all(STEPS, LAST)),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 [100, LAST].into_iter().flat_map(|k| [1, 2].map(|other| studied[STEPS].beats(0, other, k))),
             ),
         },
@@ -150,7 +150,7 @@ fn claims(studied: &[Studied]) -> Vec<Claim> {
                     .collect::<Vec<_>>()
                     .join(", ")
             ),
-            verdict: Verdict::of([best(momentum, 30) == 0].into_iter().chain(calmer)),
+            verdict: Verdict::of_all([best(momentum, 30) == 0].into_iter().chain(calmer)),
         },
         Claim {
             paper: "SAM with β = .6 does best.".into(),
@@ -162,7 +162,7 @@ fn claims(studied: &[Studied]) -> Vec<Claim> {
                     None => format!("not even after {}", LATER[LATER.len() - 1]),
                 }
             ),
-            verdict: Verdict::of([best(momentum, LAST) == 2, from.is_some()]),
+            verdict: Verdict::of_all([best(momentum, LAST) == 2, from.is_some()]),
         },
         Claim {
             paper: "With β = .4 the step η hardly matters.".into(),
@@ -170,7 +170,7 @@ fn claims(studied: &[Studied]) -> Vec<Claim> {
                 "Errors after {LAST}: {}: within a factor of {factor:.2}. Hardly means within {ALIKE}.",
                 all(BESIDE, LAST)
             ),
-            verdict: Verdict::of([factor <= ALIKE]),
+            verdict: Verdict::of_all([factor <= ALIKE]),
         },
     ]
 }

@@ -84,7 +84,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
         Claim {
             paper: "GREEDY and LDS perform very similarly, whatever the number of pages (the text gives no numbers).".into(),
             measured: format!("GREEDY minus LDS, by pages: {}. Similar means within {NEAR}.", swept.list(&alike)),
-            verdict: Verdict::of(alike.iter().map(|gain| gain.is_near_zero(NEAR))),
+            verdict: Verdict::of_all(alike.iter().map(|gain| gain.is_near_zero(NEAR))),
         },
         Claim {
             paper: "Both are on par with the optimal continuous policy.".into(),
@@ -95,7 +95,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
                 swept.list(&lds),
                 swept.list(&settled)
             ),
-            verdict: Verdict::of(greedy.iter().chain(&lds).map(|gain| gain.is_near_zero(NEAR))),
+            verdict: Verdict::of_all(greedy.iter().chain(&lds).map(|gain| gain.is_near_zero(NEAR))),
         },
         Claim {
             paper: "GREEDY is a little better than LDS, though not significantly.".into(),
@@ -103,7 +103,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
                 "GREEDY minus LDS, by pages: {}. It holds where the difference is above 0 but below {NEAR}.",
                 swept.list(&alike)
             ),
-            verdict: Verdict::of(alike.iter().map(|gain| gain.mean > 0.0 && gain.mean < NEAR)),
+            verdict: Verdict::of_all(alike.iter().map(|gain| gain.mean > 0.0 && gain.mean < NEAR)),
         },
     ]
 }

@@ -202,7 +202,7 @@ fn claims(greedy: &Stages<'_>) -> Vec<Claim> {
             gaps[2],
             times.collect::<Vec<_>>().join(", ")
         ),
-        verdict: Verdict::of(gaps[1..].iter().zip(&settled[1..]).map(|(gap, time)| gap.is_near_zero(NEAR) && time.is_some())),
+        verdict: Verdict::of_all(gaps[1..].iter().zip(&settled[1..]).map(|(gap, time)| gap.is_near_zero(NEAR) && time.is_some())),
     }]
 }
 

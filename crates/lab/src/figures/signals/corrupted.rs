@@ -189,7 +189,7 @@ fn claims(runs: &Runs<'_>) -> Vec<Claim> {
         Claim {
             paper: "Where precision and recall are known, dividing pages into those with good signals and the rest is close to optimal.".into(),
             measured: format!("GREEDY-NCIS is better than GREEDY-CIS+ by {gain:+}. Close means within {NEAR}."),
-            verdict: Verdict::of([gain.is_near_zero(NEAR)]),
+            verdict: Verdict::of_all([gain.is_near_zero(NEAR)]),
         },
         Claim {
             paper: "Where they are known wrongly, that division is less robust than the exact value.".into(),
@@ -198,7 +198,7 @@ fn claims(runs: &Runs<'_>) -> Vec<Claim> {
                  difference ({more:+}).",
                 NOISE[NOISE.len() - 1]
             ),
-            verdict: Verdict::of([more.is_above(0.0)]),
+            verdict: Verdict::of_all([more.is_above(0.0)]),
         },
         Claim {
             paper: "(Not in words.) Even with noise, using signals is better than not using them.".into(),
@@ -209,7 +209,7 @@ fn claims(runs: &Runs<'_>) -> Vec<Claim> {
                 runs.accuracy(PLUS, NOISE.len() - 1),
                 runs.accuracy(NCIS, NOISE.len() - 1)
             ),
-            verdict: Verdict::of([PLUS, NCIS].map(|other| {
+            verdict: Verdict::of_all([PLUS, NCIS].map(|other| {
                 let gains = runs.0.iter().map(|run| Runs::at(run, other, NOISE.len() - 1) - run[0]);
                 Measured::of(gains).is_above(0.0)
             })),

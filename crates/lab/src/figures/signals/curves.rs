@@ -127,7 +127,7 @@ fn claims(shortfalls: &[Shortfall], typical: f64) -> Vec<Claim> {
                 100.0 * typical,
                 100.0 * NEAR
             ),
-            verdict: Verdict::of([drawn, typical].map(|short| short <= NEAR)),
+            verdict: Verdict::of_all([drawn, typical].map(|short| short <= NEAR)),
         },
         Claim {
             paper: "All the curves tend to the same limit, drawn as one line.".into(),
@@ -135,7 +135,7 @@ fn claims(shortfalls: &[Shortfall], typical: f64) -> Vec<Claim> {
                 "The exact value tends to μ/Δ; cut off, it tends to μ Σ νⁱ/(Δ+ν)ⁱ⁺¹ over the terms that are left, which is less by: {limits}. It holds \
                  if nothing is missing."
             ),
-            verdict: Verdict::of(shortfalls.iter().map(|short| short.limit < 1e-9)),
+            verdict: Verdict::of_all(shortfalls.iter().map(|short| short.limit < 1e-9)),
         },
     ]
 }

@@ -159,7 +159,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
 fn fades(losses: &[Measured]) -> Verdict {
     let worst = losses.iter().map(|loss| -loss.mean).fold(0.0, f64::max);
     let [first, .., last] = losses else { return Verdict::Unclear };
-    Verdict::of([first.is_below(0.0), -last.mean <= worst / 4.0])
+    Verdict::of_all([first.is_below(0.0), -last.mean <= worst / 4.0])
 }
 
 fn share(given_back: Measured, loss: Measured) -> String {

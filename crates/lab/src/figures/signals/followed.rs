@@ -70,12 +70,12 @@ fn claims(off: &[[Measured; 2]], horizon: f64) -> Vec<Claim> {
         Claim {
             paper: "LDS fetches at very nearly the optimal rates: its dots lie on the diagonal.".into(),
             measured: format!("LDS is off by, by pages: {}. On the diagonal means by at most one fetch ({once:.4}).", say(LDS)),
-            verdict: Verdict::of(off.iter().map(|both| both[LDS].mean <= once)),
+            verdict: Verdict::of_all(off.iter().map(|both| both[LDS].mean <= once)),
         },
         Claim {
             paper: "The rates of GREEDY differ from the optimal ones more than those of LDS, though it is as good.".into(),
             measured: format!("GREEDY is off by, by pages: {}. More means by two standard errors.", say(GREEDY)),
-            verdict: Verdict::of(off.iter().map(|[greedy, lds]| greedy.is_above(lds.mean))),
+            verdict: Verdict::of_all(off.iter().map(|[greedy, lds]| greedy.is_above(lds.mean))),
         },
     ]
 }

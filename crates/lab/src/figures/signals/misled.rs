@@ -126,7 +126,7 @@ fn claims(chased: &[Chased]) -> Vec<Claim> {
             chased.iter().map(say).collect::<Vec<_>>().join("; of "),
             100.0 * SOME
         ),
-        verdict: Verdict::of(chased.iter().map(|chased| chased.share.is_above(SOME))),
+        verdict: Verdict::of_all(chased.iter().map(|chased| chased.share.is_above(SOME))),
     }]
 }
 

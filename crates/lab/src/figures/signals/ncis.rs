@@ -125,7 +125,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
                 "Exact minus approximation: {}. Very close means within {NEAR}.",
                 say(&mut places().filter(|place| plenty(*place)))
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 places().filter(|place| plenty(*place)).flat_map(gap).map(|gap| gap.is_near_zero(NEAR)),
             ),
         },
@@ -146,7 +146,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
                     .collect::<Vec<_>>()
                     .join("; ")
             ),
-            verdict: Verdict::of(places().filter(|place| !plenty(*place)).flat_map(|place| {
+            verdict: Verdict::of_all(places().filter(|place| !plenty(*place)).flat_map(|place| {
                 let superior = gap(place).map(|gap| gap.is_above(0.0));
                 let deaf = deaf(place).map(|gain| !gain.is_above(0.0));
                 [superior, deaf].concat()
@@ -176,7 +176,7 @@ fn almost_all(held: usize, all: usize) -> Verdict {
 
 fn deteriorates(gains: &[Measured]) -> Verdict {
     let (Some(first), Some(last)) = (gains.first(), gains.last()) else { return Verdict::Unclear };
-    Verdict::of([last.is_below(0.0), last.mean < first.mean])
+    Verdict::of_all([last.is_below(0.0), last.mean < first.mean])
 }
 
 #[cfg(test)]

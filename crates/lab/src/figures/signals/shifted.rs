@@ -132,7 +132,7 @@ impl Groups {
             Claim {
                 paper: "With 100 pages GREEDY-CIS fetches pages with many signals less often, and those with few or none more often.".into(),
                 measured: format!("Rates shift by {loud_few:+.2} of the optimal ones for many signals, by {quiet_few:+.2} for few; by more than two standard errors counts."),
-                verdict: Verdict::of([loud_few.is_below(0.0), quiet_few.is_above(0.0)]),
+                verdict: Verdict::of_all([loud_few.is_below(0.0), quiet_few.is_above(0.0)]),
             },
             Claim {
                 paper: "With 300 pages some of those with many signals are fetched more often and some less, the fast-changing ones more.".into(),
@@ -141,12 +141,12 @@ impl Groups {
                      both means from 5 to 95 %.",
                     100.0 * boosted.mean
                 ),
-                verdict: Verdict::of([(0.05..=0.95).contains(&boosted.mean), faster.is_above(0.0)]),
+                verdict: Verdict::of_all([(0.05..=0.95).contains(&boosted.mean), faster.is_above(0.0)]),
             },
             Claim {
                 paper: "There, pages with few or no signals keep about the rates of the optimum without signals.".into(),
                 measured: format!("Their rates shift by {quiet_many:+.2} of the optimal ones. About means within {CLOSE}, in part within twice that."),
-                verdict: Verdict::of([CLOSE, 2.0 * CLOSE].map(|close| quiet_many.is_near_zero(close))),
+                verdict: Verdict::of_all([CLOSE, 2.0 * CLOSE].map(|close| quiet_many.is_near_zero(close))),
             },
         ]
     }

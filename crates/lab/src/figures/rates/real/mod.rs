@@ -214,7 +214,7 @@ fn claims(list: &Busy, page: &Busy, ends: &[Ends; 4], (exponential, pages): (usi
                 often.say(&all),
                 page_often.say(&all)
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 good.iter().map(|place| often.rmse[*place] < often.rmse[NAIVE]).chain([most <= COMPARABLE * least]),
             ),
         },
@@ -225,7 +225,7 @@ fn claims(list: &Busy, page: &Busy, ends: &[Ends; 4], (exponential, pages): (usi
                 rarely.say(&all),
                 page_rarely.say(&all)
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 [SAM, MLE].into_iter().flat_map(|place| [SA, LLN].map(|other| rarely.rmse[place] < rarely.rmse[other])),
             ),
         },

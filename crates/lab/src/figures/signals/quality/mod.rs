@@ -255,7 +255,7 @@ fn claims(rows: &[Row], intervals: u32) -> Vec<Claim> {
                  pace.",
                 list(&naive)
             ),
-            verdict: Verdict::of(
+            verdict: Verdict::of_all(
                 rows.iter().flat_map(|row| [row.naive_precision, row.naive_recall]).map(|bias| bias.is_above(0.05)),
             ),
         },
@@ -265,7 +265,7 @@ fn claims(rows: &[Row], intervals: u32) -> Vec<Claim> {
                 "Bias by maximum likelihood: {}. More faithful means that it is less than a fifth of the naive bias at every pace.",
                 list(&likeliest)
             ),
-            verdict: Verdict::of(rows.iter().flat_map(|row| {
+            verdict: Verdict::of_all(rows.iter().flat_map(|row| {
                 let pairs = [(row.precision, row.naive_precision), (row.recall, row.naive_recall)];
                 pairs.map(|(own, naive)| own.mean.abs() < 0.2 * naive.mean.abs())
             })),
