@@ -1,7 +1,7 @@
 //! `refrain lab list`, `run` and `report`: the papers' figures, measured anew.
 //!
 //! A run asks an experiment for its findings, which works cell by cell; a [`notebook`] keeps what cells measured. Findings become a [`record`], a file from
-//! which everything else is made: [`files`] for tools, charts ([`draw`]), and the [`report`] for people.
+//! which everything else is made: [`files`] for tools, charts ([`draw`]), and the `report` for people.
 
 mod chosen;
 mod draw;
