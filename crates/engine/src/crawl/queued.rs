@@ -43,7 +43,7 @@ pub(super) struct Queued {
     /// Orders for other pages, which came up while nobody asked for any.
     unclaimed: VecDeque<(Order, PageId)>,
     /// What its pages led to.
-    led: Led,
+    led: Box<Led>,
     to: Option<mpsc::Sender<Note>>,
 }
 

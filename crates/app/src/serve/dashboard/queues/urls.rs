@@ -171,6 +171,6 @@ mod tests {
         assert!(due(&item(0, false), now).into_string().contains("completed"));
         assert_eq!(due(&item(u32::MAX, true), now).into_string(), "when it is worth it");
         assert_eq!(due(&item(100, false), now).into_string(), "now");
-        assert!(due(&item(160, false), now).into_string().contains("in 1 min"));
+        assert!(due(&item(7300, false), now).into_string().contains("in 2 h"));
     }
 }
