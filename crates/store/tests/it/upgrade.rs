@@ -198,7 +198,7 @@ fn what_is_completed_counts_under_limits() {
     let connection = Connection::open(directory.path().join("refrain.db")).unwrap();
     connection
         .execute_batch(
-            "DROP TABLE counted; PRAGMA user_version = 5;
+            "DROP TABLE counted; ALTER TABLE samples RENAME COLUMN foretold TO watched; PRAGMA user_version = 5;
              INSERT INTO crawls (name, schedule) VALUES ('c', 'client');
              INSERT INTO queues (id, crawl, key, most) VALUES (1, 'c', 'limited', 3), (2, 'c', 'free', NULL);
              INSERT INTO items (id, queue, created, due, since, url, metadata) VALUES
