@@ -118,21 +118,17 @@ impl<M: Model> View<'_, M> {
     fn special_look(&self, id: u32) -> Look {
         let record = &self.pages[id as usize];
         let now = self.now;
-        let value = self.special_worth(id, now);
         let jump = self.bounds.get(&id).map(|bounds| (*bounds, bounds.next_jump(record.fetched(), now)));
         match jump {
-            // How fast a hub grows is not known: look again, always.
-            _ if self.hubs.contains_key(&id) => {
-                Look { value, growth: f64::INFINITY, until: now, ..Look::NOTHING }
-            }
             Some((bounds, None)) => {
+                let value = self.special_worth(id, now);
                 Look { value, growth: bounds.overdue_growth(), until: Time::MAX, ..Look::NOTHING }
             }
             Some((bounds, Some(opens))) if now < bounds.opens(record.fetched()) => {
                 Look { until: just_before(opens), ..Look::NOTHING }
             }
             Some((_, Some(overdue))) => {
-                let look = self.model.look(&record.page, &record.since(), now);
+                let look = self.unlimited_look(id);
                 Look {
                     until: look.until.min(just_before(overdue)),
                     bend: f64::INFINITY,
@@ -140,7 +136,27 @@ impl<M: Model> View<'_, M> {
                     ..look
                 }
             }
-            None => self.model.look(&record.page, &record.since(), now),
+            None => self.unlimited_look(id),
+        }
+    }
+
+    /// A look at a page without limits, and at what it is worth as a hub.
+    fn unlimited_look(&self, id: u32) -> Look {
+        let record = &self.pages[id as usize];
+        let since = record.since();
+        let page = self.model.look(&record.page, &since, self.now);
+        let Some(hub) = self.hubs.get(&id) else { return page };
+        let hub = hub.look(since.elapsed(self.now).as_secs(), self.discovery, self.hub_price);
+        let due = hub.due.map(|due| just_before(not_after(since.fetched(), Some(due))));
+        Look {
+            value: page.value + hub.value,
+            growth: page.growth + hub.growth,
+            until: if page.growth + page.bend == 0.0 { Time::MAX } else { page.until }
+                .min(due.unwrap_or(Time::MAX)),
+            // A jump is not on any parabola.
+            bend: if due.is_some() { f64::INFINITY } else { page.bend + hub.bend },
+            tight: hub.evenly && page.growth == 0.0,
+            concave_from: 0.0,
         }
     }
 
@@ -150,10 +166,10 @@ impl<M: Model> View<'_, M> {
         let record = &self.pages[id as usize];
         let is_only_hub = || self.model.value(&record.page, &record.since(), self.now + FAR) == 0.0;
         if let Some(hub) = self.hubs.get(&id)
-            && self.discovery == Discovery::OneCurrency
             && is_only_hub()
         {
-            return not_after(record.fetched(), hub.reaches(level, self.hub_price)).max(self.now);
+            let reaches = hub.reaches(level, self.discovery, self.hub_price);
+            return not_after(record.fetched(), reaches).max(self.now);
         }
         let (mut low, mut step) = (self.now, Span::from_millis(1));
         while self.worth(id, low + step) < level {

@@ -44,10 +44,33 @@ impl Discovery {
         matches!(self, Self::EchoSchedule | Self::EchoNewPages | Self::FixedQuota | Self::Frequency)
     }
 
+    /// Whether a visit is worth nothing before its interval is over.
+    fn waits_until_due(self) -> bool {
+        matches!(self, Self::EchoSchedule | Self::FixedQuota | Self::Frequency)
+    }
+
     /// Whether new pages go before hubs.
     pub(super) fn new_pages_first(self) -> bool {
         matches!(self, Self::EchoNewPages | Self::EchoGreedy | Self::BreadthFirst)
     }
+}
+
+/// A bound, and a little more: for rounding.
+const ROUNDED: f64 = 1.0 + 1e-9;
+
+/// What one look at a hub tells of what visits will be worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct HubLook {
+    /// The value now.
+    pub(super) value: f64,
+    /// The most that it grows per second now,
+    pub(super) growth: f64,
+    /// and how much more that may be with every second.
+    pub(super) bend: f64,
+    /// Whether it grows just so.
+    pub(super) evenly: bool,
+    /// The seconds after a visit at which it jumps, if it will.
+    pub(super) due: Option<f64>,
 }
 
 /// What is known of a hub.
@@ -116,14 +139,44 @@ impl HubState {
         }
     }
 
-    /// When fetches cost `price`: the seconds after which a visit is worth `level` in the one currency, if it ever is.
-    pub(super) fn reaches(&self, level: f64, price: f64) -> Option<f64> {
-        let Interest { profit, decay } = self.interest;
-        if self.value(f64::MAX, Discovery::OneCurrency, price) < level {
-            return None;
+    /// When fetches cost `price`: the seconds after which a visit is worth `level`, if it ever is.
+    pub(super) fn reaches(&self, level: f64, policy: Discovery, price: f64) -> Option<f64> {
+        if policy == Discovery::OneCurrency {
+            if self.value(f64::MAX, policy, price) < level {
+                return None;
+            }
+            let belief = Belief::new(self.interest.decay, self.link_rate * self.interest.profit).ok()?;
+            return Greedy::new(&belief).moment(level, 0);
         }
-        let belief = Belief::new(decay, self.link_rate * profit).ok()?;
-        Greedy::new(&belief).moment(level, 0)
+        // All others grow evenly.
+        let evenly = level / self.steepness(policy);
+        let seconds = if policy.waits_until_due() { evenly.max(self.interval) } else { evenly };
+        let reached = seconds < f64::INFINITY || self.value(0.0, policy, price) >= level;
+        reached.then_some(if seconds < f64::INFINITY { seconds } else { 0.0 })
+    }
+
+    /// How fast the value grows where it grows evenly, per second.
+    fn steepness(&self, policy: Discovery) -> f64 {
+        match policy {
+            Discovery::EchoGreedy => HUB_FIRST * self.link_rate * self.interest.profit,
+            Discovery::BreadthFirst => HUB_FIRST,
+            _ => HUB_FIRST / self.interval,
+        }
+    }
+
+    /// A look after so many seconds. What it says holds for ever; where a visit is worth nothing until it is due, until then.
+    pub(super) fn look(&self, elapsed: f64, policy: Discovery, price: f64) -> HubLook {
+        let value = self.value(elapsed, policy, price);
+        if policy == Discovery::OneCurrency {
+            // V' = λP x e^{-x} with x = δτ, and V'' = λPδ (1 - x) e^{-x}; from some age on the value stays as it is.
+            let Interest { profit, decay } = self.interest;
+            let x = decay * elapsed;
+            let falls = self.link_rate * profit * (-x).exp() * ROUNDED;
+            return HubLook { value, growth: falls * x, bend: falls * decay, evenly: false, due: None };
+        }
+        let due = (policy.waits_until_due() && value == 0.0).then_some(self.interval);
+        let growth = if due.is_some() { 0.0 } else { self.steepness(policy) * ROUNDED };
+        HubLook { value, growth, bend: 0.0, evenly: due.is_none(), due }
     }
 
     /// What a visit is worth after so many seconds, when a fetch costs `price`.

@@ -104,6 +104,51 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Many hubs, most of them far from mattering: each visit is to the one that is worth most to the policy.
+    #[test]
+    fn hubs_of_all_policies_are_those_of_brute_force(seed in any::<u64>(), rate in 0.05f64..5.0) {
+        use Discovery::{BreadthFirst, EchoGreedy, EchoNewPages, EchoSchedule, FixedQuota, Frequency, OneCurrency};
+        for policy in [OneCurrency, EchoSchedule, EchoNewPages, EchoGreedy, FixedQuota, Frequency, BreadthFirst] {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let mut draw = |low: f64, high: f64| low + (high - low) * random.random::<f64>();
+            let mut frontier = greedy(rate, policy);
+            let mut add = |k: usize| {
+                let host = frontier.add_host(Manners::default());
+                // A few are worth something as pages, too.
+                let page = if k.is_multiple_of(50) { Belief::new(draw(0.01, 0.5), draw(0.0, 2.0)).unwrap() } else { nothing() };
+                let page = frontier.insert(Time::ZERO, page, host, Time::ZERO).unwrap();
+                let of = interest(10f64.powf(draw(-2.0, 1.0)), 10f64.powf(draw(-4.0, -1.0)));
+                frontier.make_hub(Time::ZERO, page, HubState::new(10f64.powf(draw(-4.0, 0.0)), of).unwrap()).unwrap();
+                page
+            };
+            let hubs: Vec<PageId> = (0..400).map(&mut add).collect();
+            let mut now = Time::ZERO;
+            for step in 0..1500 {
+                now = now + Span::from_secs(draw(0.5, 1.5) / rate);
+                if step % 97 == 0 {
+                    let page = hubs[draw(0.0, 400.0) as usize];
+                    frontier.set_interest(now, page, interest(draw(0.0, 3.0), draw(0.001, 0.1))).unwrap();
+                }
+                let order = frontier.poll(now).unwrap();
+                let worth = |page: &PageId| -> f64 {
+                    let (belief, since) = frontier.page(*page).unwrap();
+                    let hub = frontier.hub(*page).unwrap().unwrap();
+                    let elapsed = since.elapsed(now).as_secs();
+                    frontier.model.value(belief, &since, now) + hub.value(elapsed, policy, frontier.hub_price)
+                };
+                let Some(order) = order else { continue };
+                let best = hubs.iter().map(worth).fold(0.0, f64::max);
+                prop_assert_eq!(worth(&order.page), best, "{:?} at step {}", policy, step);
+                let seen = Outcome::Links { answer: Answer::Changed, new: draw(0.0, 3.0) as u32 };
+                frontier.answer(now, order.id, seen, None).unwrap();
+            }
+        }
+    }
+}
+
 /// A web of hubs: what a policy earns in it, per second, as a share of what could be had by fetching all at once.
 fn earned(policy: Discovery, seed: u64, rate: f64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
