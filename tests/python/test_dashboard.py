@@ -340,7 +340,10 @@ def test_crawls_show_themselves(how, tmp_path, site):
                     break
             for path in [*PAGES, "/pages/1"]:
                 assert fetch("GET", f"http://127.0.0.1:{port}{path}").status == 200, path
-            assert b"No crawl runs" in fetch("GET", f"http://127.0.0.1:{port}/plan").body
+            # Nobody takes the end for what is going on.
+            assert b"The crawl is over" in fetch("GET", f"http://127.0.0.1:{port}/").body
+            plan = fetch("GET", f"http://127.0.0.1:{port}/plan").body
+            assert b"The crawl is over" in plan and b"requests a second buy" in plan and b"Spend this" not in plan
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=PATIENCE)

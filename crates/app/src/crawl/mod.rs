@@ -78,6 +78,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
                 config: Config::find(args.config.as_deref())?,
                 agent: robot,
                 decisions: wanted.decisions.as_ref().map(|log| log.folder.clone()),
+                stays: false,
             };
             let (board, hears) = beside::open(listen, shown, hears)?;
             (Some(board), hears)

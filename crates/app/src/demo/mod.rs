@@ -112,6 +112,7 @@ fn dashboard(
         config: Config::default(),
         agent: AGENT.to_owned(),
         decisions: None,
+        stays: args.stay,
     };
     beside::open(listen, shown, hears)
 }

@@ -41,6 +41,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) agent: String,
     /// Where decisions are logged, if they are.
     pub(crate) decisions: Option<PathBuf>,
+    /// Whether people may come when the crawl is over.
+    pub(crate) stays: bool,
 }
 
 /// A dashboard that can be looked at.
@@ -100,10 +102,14 @@ pub(crate) fn open(
         lease: wanted::LEASE,
         max_body: super::door::LONGEST_FORM,
     });
-    let (guard, data, decisions) = (Arc::new(guard), shown.data.to_owned(), shown.decisions);
+    let (guard, data, decisions, stays) =
+        (Arc::new(guard), shown.data.to_owned(), shown.decisions, shown.stays);
     let serve = move || {
         runtime.block_on(async move {
             let board = Board::new(app, Arc::clone(&guard), &data, decisions, false, None);
+            if stays {
+                tokio::spawn(Arc::clone(&board).plan_ahead());
+            }
             let limits = Limits { connections: CONNECTIONS, per_address: CONNECTIONS };
             server::serve(listener, None, behind(router(&board), &guard), Protocol::Http1, limits, closing)
                 .await;

@@ -58,6 +58,7 @@ pub(super) fn page(board: &Board, visitor: Visitor, place: Place, title: &str, m
                 }
                 div.pulse {
                     span.dot aria-hidden="true" {}
+                    span.over data-n="over" { (number("over").unwrap_or_default()) }
                     span { b data-n="fresh" { (number("fresh").unwrap_or_else(|| "–".to_owned())) } " fresh" }
                     span { b data-n="spending" { (number("spending").unwrap_or_else(|| "–".to_owned())) } " of "
                         span data-n="rate" { (number("rate").unwrap_or_else(|| "–".to_owned())) } " requests/s" }

@@ -24,18 +24,27 @@ const LATELY: Span = Span::from_whole_secs(10);
 /// What happens an hour is what happened in the last one.
 const HOUR: Span = Span::from_whole_secs(3600);
 
+/// When the latest numbers are from.
+pub(super) fn when(board: &Board) -> &'static str {
+    if board.is_over() { "when the crawl ended" } else { "now" }
+}
+
 /// What changes every second, by the names that pages use, as it is shown.
 pub(super) fn numbers(board: &Board) -> Vec<(&'static str, String)> {
     let Some(pulse) = board.app.pulse.borrow().clone() else { return Vec::new() };
     let sum = &pulse.summary;
+    let is_over = board.is_over();
     let spent = board.recent.lately(pulse.time, LATELY).filter(|lately| lately.span > Span::ZERO);
-    let spending = spent.map(|lately| lately.requests as f64 / lately.span.as_secs());
+    let spending =
+        if is_over { Some(0.0) } else { spent.map(|lately| lately.requests as f64 / lately.span.as_secs()) };
     let hour = board.recent.lately(pulse.time, HOUR);
     let per_hour = hour.filter(|hour| hour.span > Span::ZERO).map(|hour| {
         super::words::number((36_000.0 * hour.changed as f64 / hour.span.as_secs()).round() / 10.0)
     });
     let failed = hour.filter(|hour| hour.looks > 0).map(|hour| hour.failed as f64 / hour.looks as f64);
     let mut numbers = vec![
+        ("over", (if is_over { "The crawl is over" } else { "" }).to_owned()),
+        ("when", when(board).to_owned()),
         ("fresh", super::words::share(pulse.freshness)),
         ("found", super::words::share(board.recent.found(&pulse))),
         ("changed-an-hour", per_hour.unwrap_or_else(|| "–".to_owned())),

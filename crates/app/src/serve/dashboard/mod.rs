@@ -103,6 +103,19 @@ impl Board {
         tokio::spawn(Arc::clone(&board.ranking).forget_in_time(board.app.clock, board.app.closing.clone()));
         board
     }
+
+    /// Whether the crawl has ended: what is shown is how it was then.
+    fn is_over(&self) -> bool {
+        self.app.pulse.has_changed().is_err()
+    }
+
+    /// For somebody who comes only when the crawl is over: what budgets buy is computed while it can be.
+    pub(crate) async fn plan_ahead(self: Arc<Self>) {
+        let mut pulses = self.app.pulse.clone();
+        while pulses.changed().await.is_ok() {
+            self.plans.known(&self.app).await;
+        }
+    }
 }
 
 /// All pages, and what belongs to them.

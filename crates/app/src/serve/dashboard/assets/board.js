@@ -75,8 +75,9 @@ const open = () => {
   stream = new EventSource(body.dataset.stream);
   stream.addEventListener("pulse", (event) => {
     pause = FIRST_PAUSE;
-    body.classList.add("is-live");
-    show(JSON.parse(event.data));
+    const numbers = JSON.parse(event.data);
+    body.classList.toggle("is-live", !numbers.over);
+    show(numbers);
     refresh();
   });
   stream.onerror = () => {

@@ -36,10 +36,12 @@ pub(super) struct Asked {
 pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
     let (now, board) = (desk.now, &*desk.board);
     let pulse = board.app.pulse.borrow().clone();
+    // Charts end where the crawl did.
+    let end = pulse.as_ref().filter(|_| board.is_over()).map_or(now, |pulse| pulse.time);
     let outlook = board.plans.known(&board.app).await;
     let (name, long, seconds) = SPANS.into_iter().find(|(name, ..)| *name == asked.span).unwrap_or(SPANS[0]);
-    let samples = board.samples(now, Span::from_whole_secs(seconds)).await?;
-    let course = Course::new(&samples, now);
+    let samples = board.samples(end, Span::from_whole_secs(seconds)).await?;
+    let course = Course::new(&samples, end);
     let last = Seq(board.app.changes.borrow().0.saturating_sub(10 * CHANGES as i64));
     let mut changes = board.app.readers.look(|reader| reader.changes_since(last, 10 * CHANGES))?;
     changes.reverse();
@@ -103,22 +105,22 @@ fn headline(board: &Board, pulse: &Pulse, outlook: Option<&Outlook>) -> Markup {
         div #headline data-live {
             p.figure { span data-n="fresh" { (words::share(pulse.freshness)) } small { " fresh" } }
             p.verdict {
-                "Expected share of fresh copies now, by importance"
+                "Expected share of fresh copies " span data-n="when" { (live::when(board)) } ", by importance"
                 @if let Some(found) = board.recent.found(pulse) { "; " strong data-n="found" { (percent(found)) } " if corrected by what the latest looks found" }
                 "."
             }
-            p.verdict { (verdict(pulse, outlook)) }
+            p.verdict { (verdict(pulse, outlook, board.is_over())) }
         }
     }
 }
 
 /// What the budget buys, in a sentence.
-fn verdict(pulse: &Pulse, outlook: Option<&Outlook>) -> Markup {
+fn verdict(pulse: &Pulse, outlook: Option<&Outlook>, is_over: bool) -> Markup {
     let waiting = pulse.waiting as u64;
     html! {
         @if waiting * 20 > pulse.summary.pages {
             strong { span data-n="waiting" { (grouped(pulse.waiting)) } " of " (counted(pulse.summary.pages as usize, "page")) }
-            " wait for their first visit: freshness rises as they are fetched. "
+            @if is_over { " were never visited. " } @else { " wait for their first visit: freshness rises as they are fetched. " }
         }
         // Before pages were looked at twice nothing is known of their changes, and any budget buys everything.
         @if let Some(outlook) = outlook.filter(|outlook| outlook.seen >= 0.5) {

@@ -18,7 +18,6 @@ use tokio::sync::Notify;
 
 use super::chart::{Chart, HEIGHT, Points, Scale, Table, WIDTH, dot, dot_mark, line, line_mark, one};
 use super::desk::Desk;
-use super::door::Visitor;
 use super::frame::{self, Place};
 use super::words;
 use crate::chart::{counted, grouped, percent, short};
@@ -47,6 +46,8 @@ pub(super) struct Plans {
 #[derive(Default)]
 struct Known {
     outlook: Option<Arc<Outlook>>,
+    /// The budget for which it was computed.
+    budget: Option<BudgetNow>,
     /// When it began to be computed, and how long that took.
     began: Option<Time>,
     took: Span,
@@ -84,7 +85,9 @@ impl Plans {
                 let mut state = own.state();
                 (state.is_being_made, state.took) = (false, app.clock.now().since(began));
                 // What cannot be computed now stays as it was known.
-                state.outlook = computed.map(Arc::new).or(state.outlook.take());
+                if let Some((outlook, budget)) = computed {
+                    (state.outlook, state.budget) = (Some(Arc::new(outlook)), Some(budget));
+                }
                 drop(state);
                 own.made.notify_waiters();
             });
@@ -103,10 +106,11 @@ impl Plans {
     }
 }
 
-async fn compute(app: &App) -> Option<Outlook> {
+async fn compute(app: &App) -> Option<(Outlook, BudgetNow)> {
     let budget = app.handle.budget().await.ok()?;
     let sample = app.handle.sample(outlook::SAMPLE).await.ok()?;
-    tokio::task::spawn_blocking(move || Outlook::new(&sample, budget.budget.rate())).await.ok().flatten()
+    let outlook = move || Outlook::new(&sample, budget.budget.rate());
+    Some((tokio::task::spawn_blocking(outlook).await.ok()??, budget))
 }
 
 /// Which budget.
@@ -121,13 +125,16 @@ pub(super) struct Asked {
 /// The plan
 pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Response> {
     let outlook = desk.plans.known(&desk.app).await;
-    let budget = desk.app.handle.budget().await.ok();
+    let running = desk.app.handle.budget().await.ok();
+    let budget = running.or_else(|| desk.plans.state().budget);
+    let may_change = desk.visitor.may_write && running.is_some();
     let main = html! {
         (frame::flash(asked.done.as_deref()))
         h1 { "Plan" }
         p.lead { "What a budget buys: the share of copies that are fresh, by importance, with requests spent as well as they can be." }
+        @if running.is_none() && budget.is_some() { p { "The crawl is over. This is for its pages as they were believed to change in the end." } }
         @match (&outlook, &budget) {
-            (Some(outlook), Some(budget)) => (bought(outlook, budget, &asked, desk.visitor)),
+            (Some(outlook), Some(budget)) => (bought(outlook, budget, &asked, may_change)),
             (_, None) => p.empty { "No crawl runs, so there is no budget to plan." },
             (None, Some(_)) => p.empty { "It is being computed, or there are no pages yet. " a href="/plan" { "Look again" } "." },
         }
@@ -136,7 +143,7 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
     Ok(desk.show(Place::Plan, "Plan", &main))
 }
 
-fn bought(outlook: &Outlook, budget: &BudgetNow, asked: &Asked, visitor: Visitor) -> Markup {
+fn bought(outlook: &Outlook, budget: &BudgetNow, asked: &Asked, may_change: bool) -> Markup {
     let rate = budget.budget.rate();
     let at = asked.at.map_or_else(|| outlook.place(rate), |at| f64::from(at.min(STEPS)) / f64::from(STEPS));
     let chosen = outlook.rate_at(at);
@@ -155,7 +162,7 @@ fn bought(outlook: &Outlook, budget: &BudgetNow, asked: &Asked, visitor: Visitor
             }
             (curve(outlook, budget))
         }
-        @if visitor.may_write {
+        @if may_change {
             div.actions role="group" aria-label="Change the budget" {
                 form method="post" action="/plan" {
                     div { label for="rate" { "Budget, requests a second" } input.short #rate name="rate" inputmode="decimal" value=(three(rate)) data-follows required; }
