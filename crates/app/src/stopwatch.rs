@@ -53,14 +53,34 @@ fn status_kilobytes(process: &str, name: &str) -> Option<u64> {
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// A duration as a person says it: `3.2 s`, `18 ms`.
+/// A duration as a person says it: `1 h 20 min`, `3 min 20 s`, `3.2 s`, `18 ms`.
 pub(crate) fn spoken(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
-    if seconds >= 1.0 {
+    let whole = seconds.round() as u64;
+    if whole >= 6000 {
+        format!("{} h {} min", whole / 3600, whole % 3600 / 60)
+    } else if whole >= 100 {
+        format!("{} min {} s", whole / 60, whole % 60)
+    } else if seconds >= 1.0 {
         format!("{seconds:.1} s")
     } else if seconds >= 1e-3 {
         format!("{:.0} ms", seconds * 1e3)
     } else {
         format!("{:.0} µs", seconds * 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_said_as_people_say_them() {
+        let said = [2e-5, 0.0184, 3.24, 99.4, 130.4, 5999.0, 6000.0, 9015.0]
+            .map(Duration::from_secs_f64)
+            .map(spoken);
+        let expected =
+            ["20 µs", "18 ms", "3.2 s", "99.4 s", "2 min 10 s", "99 min 59 s", "1 h 40 min", "2 h 30 min"];
+        assert_eq!(said, expected);
     }
 }

@@ -5,6 +5,8 @@
 pub struct Findings {
     /// What is asked, for people who do not know the paper; one paragraph.
     pub asked: String,
+    /// What was found, in a sentence that stands alone, for people who do not know the paper; of the most telling experiments only.
+    pub found: Option<String>,
     /// What was done at this scale: sizes, distributions, repetitions; and where that differs from the paper, why.
     pub setting: String,
     /// What the paper claims, and what was measured.
@@ -146,11 +148,6 @@ impl Point {
     /// An exact one.
     pub fn at(x: f64, y: f64) -> Self {
         Self { x, y, ..Self::default() }
-    }
-
-    /// A measured one: mean and standard error.
-    pub fn measured(x: f64, (y, error): (f64, f64)) -> Self {
-        Self { x, y, error, shade: None }
     }
 }
 

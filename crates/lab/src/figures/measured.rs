@@ -38,7 +38,12 @@ impl Measured {
 
     /// A point of a curve.
     pub fn at(self, x: f64) -> Point {
-        Point::measured(x, (self.mean, self.error))
+        Point { x, y: self.mean, error: self.error, shade: None }
+    }
+
+    /// A share in percent: `43.2 ± 0.5 %`.
+    pub fn percent(self) -> String {
+        format!("{:.1} ± {:.1} %", 100.0 * self.mean, 100.0 * self.error)
     }
 }
 
@@ -71,6 +76,7 @@ mod tests {
         assert!(small.is_near_zero(0.01) && !small.is_near_zero(0.009));
         assert!(Measured { error: 0.006, ..small }.is_near_zero(0.0));
         assert_eq!(format!("{small:+} {small:.2}"), "+0.0100 ± 0.0040 0.01 ± 0.00");
+        assert_eq!(small.percent(), "1.0 ± 0.4 %");
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(super) fn write(out: &Path, record: &Record) -> Result<(), Failure> {
         to_file(&path(&chart.file, "svg"), |out| out.write_all(draw::file(chart).as_bytes()))?;
     }
     for table in &record.tables {
-        to_file(&path(&table.file, "csv"), |out| write_table(out, table))?;
+        // A chart may be called the same.
+        to_file(&path(&format!("{}-table", table.file), "csv"), |out| write_table(out, table))?;
     }
     to_file(&path("", "md"), |out| write_text(out, record))?;
     let (json, new) = (path("", "json"), path("", "json.new"));
@@ -83,7 +84,9 @@ fn write_table(out: &mut dyn Write, table: &Table) -> io::Result<()> {
 fn write_text(out: &mut dyn Write, record: &Record) -> io::Result<()> {
     writeln!(out, "# {}: {}\n", record.name, record.title)?;
     writeln!(out, "{} of the {} paper. `{}`\n", record.figure, record.paper, record.command)?;
-    writeln!(out, "{}\n\n{}\n", record.asked, record.setting)?;
+    writeln!(out, "{}\n", record.asked)?;
+    record.found.iter().try_for_each(|found| writeln!(out, "{found}\n"))?;
+    writeln!(out, "{}\n", record.setting)?;
     for claim in &record.claims {
         writeln!(
             out,
@@ -94,4 +97,24 @@ fn write_text(out: &mut dyn Write, record: &Record) -> io::Result<()> {
         )?;
     }
     writeln!(out, "\n{}", record.use_of_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::tests::record;
+    use super::*;
+
+    #[test]
+    fn a_chart_and_a_table_may_have_one_name() {
+        let out = tempfile::tempdir().unwrap();
+        fs::create_dir(folder(out.path())).unwrap();
+        let mut record = record("polite-3", "polite", &[]);
+        record.tables[0].file.clone_from(&record.charts[0].file);
+        write(out.path(), &record).unwrap();
+        let name = format!("polite-3-{}", record.charts[0].file);
+        let text = |end: &str| fs::read_to_string(folder(out.path()).join(format!("{name}{end}"))).unwrap();
+        assert!(text(".csv").starts_with("curve,x,y,standard_error,shade\n"));
+        assert_eq!(text("-table.csv").lines().count(), 2);
+        assert_eq!(read(out.path()).unwrap().len(), 1);
+    }
 }

@@ -50,7 +50,7 @@ const ALL: [About; 5] = [
         proposes: "Three steps: give each page a number of fetches, as far as its host can take them; spread the fetches of a host evenly over the day in the order of \
                    their best moments (MERGE); let whichever crawler is free take the most overdue one. The plan is called PSP. Beside it stand MP2, which \
                    leaves out the second step, M-Wolf, which plans without politeness and then obeys it, and three bounds that no plan can beat in its class.",
-        use_of_it: "refrain plan starts from the same numbers of fetches and then orders the fetches of a host such that all its pages lose least, which ends closer to the bound.",
+        use_of_it: "`refrain plan` starts from the same numbers of fetches and then orders the fetches of a host such that all its pages lose least, which ends closer to the bound.",
     },
     About {
         paper: Paper::Rates,
@@ -91,7 +91,7 @@ const ALL: [About; 5] = [
                 page's rate of change has to be found out on the way?",
         proposes: "The cost per hour of looking every t hours has one minimum, which depends on the mean time between changes and on the ratio of the two costs. Who does not \
                    know the mean estimates it by maximum likelihood with two made-up observations, and looks at a fixed fraction of the estimate.",
-        use_of_it: "The cheapest interval is the crawl value at a fixed price: refrain optimum takes costs as well as budgets. Where a rate is unsure, the interval can be made more \
+        use_of_it: "The cheapest interval is the crawl value at a fixed price: `refrain optimum` takes costs as well as budgets. Where a rate is unsure, the interval can be made more \
                     careful, to bound the chance of a very stale copy.",
     },
 ];

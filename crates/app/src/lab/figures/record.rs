@@ -21,6 +21,8 @@ pub(super) struct Record {
     /// How long it took, if it was all measured at once.
     pub(super) seconds: Option<f64>,
     pub(super) asked: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) found: Option<String>,
     pub(super) setting: String,
     pub(super) use_of_it: String,
     pub(super) claims: Vec<Claim>,
@@ -152,6 +154,7 @@ impl Record {
             command: format!("refrain lab run {} --scale {scale} --seed {seed}", experiment.name),
             seconds: None,
             asked: found.asked,
+            found: found.found,
             setting: found.setting,
             use_of_it: found.use_of_it,
             claims: found.claims.into_iter().map(claim).collect(),

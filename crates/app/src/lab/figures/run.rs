@@ -18,6 +18,7 @@ use crate::progress::Progress;
 use crate::stopwatch::{Stopwatch, spoken};
 
 pub(in super::super) fn run(args: &FigureRunArgs) -> Result<(), Failure> {
+    let watch = Stopwatch::start();
     let experiments = chosen(&figures::all(), &args.names)?;
     let recorded = recorded::recorded()?;
     let cells = args.out.join("cells");
@@ -43,7 +44,7 @@ pub(in super::super) fn run(args: &FigureRunArgs) -> Result<(), Failure> {
     }
     let report = if failed.len() < experiments.len() { Some(write_report(&args.out)?) } else { None };
     to_stdout(|out| {
-        writeln!(out, "{}", scores.sentence())?;
+        writeln!(out, "{}; {}", scores.sentence(), spoken(watch.elapsed()))?;
         report.iter().try_for_each(|path| writeln!(out, "{}", path.display()))
     })?;
     if failed.is_empty() {

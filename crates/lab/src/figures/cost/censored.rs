@@ -5,11 +5,11 @@ use refrain_core::estimate::naive::naive;
 use refrain_core::estimate::regular::regular;
 
 use super::super::{
-    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Point, Scaling, Verdict,
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Measured, Point, Scaling,
+    Verdict,
 };
 use super::MEAN;
 use super::course::{Look, Rule, chance, changes, looks};
-use crate::simulate::mean_and_error;
 
 /// The paper's page: seven changes in eight cycles of the first crawler, on average.
 const CYCLE: f64 = 7.0 / 8.0;
@@ -45,45 +45,42 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let cells: Vec<_> = (0..runs).step_by(PIECE as usize).map(piece).collect();
     let measured = desk.measure(&cells)?.concat();
     let each = 2 * FRACTIONS.len() + 2;
-    let at = |place: usize| mean_and_error(measured.iter().skip(place).step_by(each).copied());
+    let at = |place: usize| Measured::of(measured.iter().skip(place).step_by(each).copied());
     let of = |fraction: usize, method: usize| at(2 * fraction + method);
     let (once, twice) = (of(3, 0), at(2 * FRACTIONS.len()));
     let (corrected, corrected_twice) = (of(3, 1), at(2 * FRACTIONS.len() + 1));
     let curve = |name: &str, method: usize| Curve {
         name: name.to_owned(),
         look: Style::Line,
-        points: (0..FRACTIONS.len())
-            .map(|place| Point::measured(FRACTIONS[place], of(place, method)))
-            .collect(),
+        points: (0..FRACTIONS.len()).map(|place| of(place, method).at(FRACTIONS[place])).collect(),
     };
     let expected = |fraction: f64| -(-fraction).exp_m1() / fraction;
     let theory = (10..=350).step_by(5).map(|r| f64::from(r) / 100.0).map(|r| Point::at(r, expected(r)));
-    let is_low = |found: (f64, f64)| found.0 + 3.0 * found.1 < 1.0;
-    let said = |found: (f64, f64)| format!("{:.3} ± {:.3}", found.0, found.1);
+    let off = |found: Measured| (found.mean - 1.0).abs();
     Ok(Findings {
         asked: "A crawler that comes by once in a while sees that a page has changed, but not how often. How far off is counting what one sees?".to_owned(),
         setting: format!(
             "A page with {} changes in {CYCLES} cycles of a crawler on average, as in the paper's picture, and a crawler that comes half as often; {runs} pages. The second chart has eight \
-             looks for every length of cycle. The picture is one page by chance, not the paper's.",
+             looks for every length of cycle. The picture is of one page by chance, not of the paper's.",
             CYCLES * CYCLE
         ),
         claims: vec![
             Claim {
                 paper: "Counting changes that were seen is too low: 6 of 7 in the paper's example.".to_owned(),
-                measured: format!("{} of the truth on average; theory says {:.3}", said(once), expected(CYCLE)),
-                verdict: Verdict::of(is_low(once), false),
+                measured: format!("{once:.3} of the truth on average; theory says {:.3}", expected(CYCLE)),
+                verdict: Verdict::of(once.is_below(1.0), false),
             },
             Claim {
                 paper: "The seldomer one looks, the lower it is: 4 of 7 with half as many looks.".to_owned(),
-                measured: format!("{} of the truth on average; theory says {:.3}", said(twice), expected(2.0 * CYCLE)),
-                verdict: Verdict::of(is_low(twice) && twice.0 < once.0, is_low(twice)),
+                measured: format!("{twice:.3} of the truth on average; theory says {:.3}", expected(2.0 * CYCLE)),
+                verdict: Verdict::of(twice.is_below(1.0) && twice.mean < once.mean, twice.is_below(1.0)),
             },
             Claim {
                 paper: "An estimator that knows that changes hide behind one another (Cho and Garcia-Molina) is much less biased.".to_owned(),
-                measured: format!("{} of the truth with eight looks, {} with four", said(corrected), said(corrected_twice)),
+                measured: format!("{corrected:.3} of the truth with eight looks, {corrected_twice:.3} with four"),
                 verdict: Verdict::of(
-                    (corrected.0 - 1.0).abs() < 0.5 * (once.0 - 1.0).abs() && (corrected_twice.0 - 1.0).abs() < 0.5 * (twice.0 - 1.0).abs(),
-                    (corrected.0 - 1.0).abs() < (once.0 - 1.0).abs(),
+                    off(corrected) < 0.5 * off(once) && off(corrected_twice) < 0.5 * off(twice),
+                    off(corrected) < off(once),
                 ),
             },
         ],
@@ -102,7 +99,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 ],
             },
         ],
-        tables: Vec::new(),
+        ..Findings::default()
     })
 }
 
@@ -112,10 +109,16 @@ fn picture(seed: u64, span: f64) -> Chart {
     let pages = (0..1000).map(|page| changes(&mut chance(seed, page), span));
     let page = pages.into_iter().find(|changes| changes.len() == 7).unwrap_or_default();
     let cycle = CYCLE * MEAN;
-    let dots = |name: String, look: Style, height: f64, times: Vec<f64>| Curve {
-        name,
-        look,
-        points: times.into_iter().map(|time| Point::at(time / cycle, height)).collect(),
+    // What has been counted so far, from nothing at the start to everything at the end.
+    let counted = |name: String, times: Vec<f64>| {
+        let count = times.len() as f64;
+        let each = (1u32..).zip(times).map(|(so_far, time)| Point::at(time / cycle, f64::from(so_far)));
+        let ends = [Point::at(0.0, 0.0), Point::at(CYCLES, count)];
+        Curve {
+            name,
+            look: Style::Steps,
+            points: [ends[0]].into_iter().chain(each).chain([ends[1]]).collect(),
+        }
     };
     let seen = |cycles: f64| -> Vec<f64> {
         let looks = looks(&page, Rule::Known(cycles * CYCLE), span * (1.0 + 1e-9)).0;
@@ -124,21 +127,17 @@ fn picture(seed: u64, span: f64) -> Chart {
     let (once, twice) = (seen(1.0), seen(2.0));
     Chart {
         file: "cycles",
-        title: "Changes of a page, and looks that find it changed".to_owned(),
+        title: "Changes of a page, and changes that two crawlers count".to_owned(),
         x: Axis {
             label: "time, in cycles of the first crawler".to_owned(),
             scaling: Scaling::Linear,
             range: Some((0.0, CYCLES)),
         },
-        y: Axis {
-            label: "from above: the page, a crawler, one that comes half as often".to_owned(),
-            scaling: Scaling::Linear,
-            range: Some((0.0, 4.0)),
-        },
+        y: Axis { label: "changes so far".to_owned(), scaling: Scaling::Linear, range: Some((0.0, 8.0)) },
         curves: vec![
-            dots(format!("{} changes", page.len()), Style::Dots, 3.0, page.clone()),
-            dots(format!("{} looks of 8 find a change", once.len()), Style::Dots, 2.0, once),
-            dots(format!("{} looks of 4 find a change", twice.len()), Style::Dots, 1.0, twice),
+            counted(format!("the page: {} changes", page.len()), page.clone()),
+            counted(format!("a crawler: {} of 8 looks find a change", once.len()), once),
+            counted(format!("one that comes half as often: {} of 4 do", twice.len()), twice),
         ],
     }
 }

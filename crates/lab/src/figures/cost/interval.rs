@@ -3,11 +3,10 @@
 use refrain_core::optimum::cost::cost_optimum;
 
 use super::super::{
-    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Scaling, Table, Verdict,
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Measured, Point, Scaling, Verdict,
 };
 use super::course::{Rule, chance, changes, cost_rate};
 use super::{MEAN, formula};
-use crate::simulate::mean_and_error;
 
 /// The fractions of the mean time between changes that are tried.
 const FRACTIONS: [f64; 17] =
@@ -52,16 +51,17 @@ pub(super) fn cost(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     };
     let cells: Vec<_> = (0..runs).step_by(PIECE as usize).map(piece).collect();
     let measured: Vec<f64> = desk.measure(&cells)?.concat();
-    let at = |place: usize| mean_and_error(measured.iter().skip(place).step_by(FRACTIONS.len()).copied());
-    let simulated: Vec<(f64, f64)> = (0..FRACTIONS.len()).map(at).collect();
-    let best = (0..FRACTIONS.len()).min_by(|a, b| simulated[*a].0.total_cmp(&simulated[*b].0)).unwrap_or(0);
+    let at = |place: usize| Measured::of(measured.iter().skip(place).step_by(FRACTIONS.len()).copied());
+    let simulated: Vec<Measured> = (0..FRACTIONS.len()).map(at).collect();
+    let best =
+        (0..FRACTIONS.len()).min_by(|a, b| simulated[*a].mean.total_cmp(&simulated[*b].mean)).unwrap_or(0);
     let optimum = cheapest(MEAN, 1.0, 1.0)?.unwrap_or(f64::NAN);
-    let gaps = FRACTIONS.iter().zip(&simulated).map(|(r, (mean, _))| mean - formula(*r, MEAN, 1.0, 1.0));
+    let gaps = FRACTIONS.iter().zip(&simulated).map(|(r, found)| found.mean - formula(*r, MEAN, 1.0, 1.0));
     let widest = gaps.clone().map(f64::abs).fold(0.0, f64::max);
-    let errors = gaps.zip(&simulated).map(|(gap, (_, error))| gap.abs() / error).fold(0.0, f64::max);
+    let errors = gaps.zip(&simulated).map(|(gap, found)| gap.abs() / found.error).fold(0.0, f64::max);
     let curve: Vec<Point> =
         (8..=130).map(|r| f64::from(r) / 100.0).map(|r| Point::at(r, formula(r, MEAN, 1.0, 1.0))).collect();
-    let points = FRACTIONS.iter().zip(&simulated).map(|(r, found)| Point::measured(*r, *found)).collect();
+    let points = FRACTIONS.iter().zip(&simulated).map(|(r, found)| found.at(*r)).collect();
     Ok(Findings {
         asked: "Looking at a page costs something, and so does every hour in which the copy is out of date. If one looks every so often, what does that cost per hour, and where is it cheapest?".to_owned(),
         setting: format!("A page that changes by chance, every {MEAN} hours on average; a fetch costs as much as a stale hour. {runs} runs of {HOURS} hours, the same changes for every interval."),
@@ -78,7 +78,7 @@ pub(super) fn cost(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 verdict: Verdict::of((optimum - 0.3).abs() < 0.05 && (FRACTIONS[best] - optimum).abs() < 0.05, (optimum - 0.3).abs() < 0.05),
             },
         ],
-        use_of_it: "This is the crawl value without signals at a fixed price: refrain optimum takes costs (--fetch-cost, --stale-cost) in the place of a budget.".to_owned(),
+        use_of_it: "This is the crawl value without signals at a fixed price: `refrain optimum` takes costs (`--fetch-cost`, `--stale-cost`) in the place of a budget.".to_owned(),
         charts: vec![Chart {
             file: "cost",
             title: "The cost per hour of looking every so often".to_owned(),
@@ -89,7 +89,7 @@ pub(super) fn cost(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 Curve { name: "simulation".to_owned(), look: Look::Dots, points },
             ],
         }],
-        tables: Vec::new(),
+        ..Findings::default()
     })
 }
 
@@ -144,7 +144,7 @@ pub(super) fn costs(_desk: &Desk<'_>) -> Result<Findings, FigureError> {
             y: Axis { range: Some((0.0, 5.25)), ..linear("cost of a fetch") },
             curves,
         }],
-        tables: Vec::new(),
+        ..Findings::default()
     })
 }
 
@@ -243,6 +243,6 @@ pub(super) fn pages(_desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 curves: intervals,
             },
         ],
-        tables: Vec::<Table>::new(),
+        ..Findings::default()
     })
 }

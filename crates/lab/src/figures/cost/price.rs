@@ -1,11 +1,10 @@
 //! Fig 5 to 7: what it costs not to know how often a page changes.
 
 use super::super::{
-    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Scaling, Verdict,
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Measured, Point, Scaling, Verdict,
 };
 use super::course::{Rule, chance, changes, cost_rate, costs, looks};
 use super::{MEAN, THIRD, formula};
-use crate::simulate::mean_and_error;
 
 const FRACTIONS: [f64; 12] = [0.12, 0.16, 0.2, 0.24, 0.28, THIRD, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0];
 /// Where the paper looks: a third.
@@ -42,18 +41,17 @@ pub(super) fn by_fraction(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let measured = desk.measure(&cells)?.concat();
     let each = 2 * FRACTIONS.len();
     let of = |place: usize| measured.iter().skip(place).step_by(each).copied();
-    let known = |fraction: usize| mean_and_error(of(2 * fraction));
-    let unknown = |fraction: usize| mean_and_error(of(2 * fraction + 1));
+    let known = |fraction: usize| Measured::of(of(2 * fraction));
+    let unknown = |fraction: usize| Measured::of(of(2 * fraction + 1));
     // The same changes for both: their difference is sharper than either.
     let price = |fraction: usize| {
-        mean_and_error(of(2 * fraction + 1).zip(of(2 * fraction)).map(|(with, without)| with - without))
+        Measured::of(of(2 * fraction + 1).zip(of(2 * fraction)).map(|(with, without)| with - without))
     };
-    let least = |cost: &dyn Fn(usize) -> (f64, f64)| {
-        (0..FRACTIONS.len()).min_by(|a, b| cost(*a).0.total_cmp(&cost(*b).0)).unwrap_or(0)
+    let least = |cost: &dyn Fn(usize) -> Measured| {
+        (0..FRACTIONS.len()).min_by(|a, b| cost(*a).mean.total_cmp(&cost(*b).mean)).unwrap_or(0)
     };
     let (best_known, best_unknown) = (FRACTIONS[least(&known)], FRACTIONS[least(&unknown)]);
-    let (paid, error) = price(AT_THIRD);
-    let is_dearer = |fraction: &usize| price(*fraction).0 > 2.0 * price(*fraction).1;
+    let is_dearer = |fraction: &usize| price(*fraction).is_above(0.0);
     let dearer = (0..FRACTIONS.len()).filter(is_dearer).count();
     let others: Vec<String> = (0..FRACTIONS.len())
         .filter(|place| !is_dearer(place))
@@ -71,19 +69,26 @@ pub(super) fn by_fraction(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     } else {
         format!("but no dearer at {}{why}", others.join(", "))
     };
-    let points = |cost: &dyn Fn(usize) -> (f64, f64)| {
-        (0..FRACTIONS.len()).map(|place| Point::measured(FRACTIONS[place], cost(place))).collect()
+    let points = |cost: &dyn Fn(usize) -> Measured| {
+        (0..FRACTIONS.len()).map(|place| cost(place).at(FRACTIONS[place])).collect()
     };
     let theory = (12..=100).map(|r| f64::from(r) / 100.0).map(|r| Point::at(r, formula(r, MEAN, 1.0, 1.0)));
     Ok(Findings {
         asked: "So far the rate of change was known. A new page's is not: it has to be found out by looking. How much does that cost?".to_owned(),
+        found: Some(format!(
+                "A page that changes once a day costs {:.3} an hour if one looks after a third of that time and a fetch costs as much as a stale hour. Who has to find out how often \
+                 it changes pays {:.3} more an hour in the first {HOURS:.0} hours.",
+                known(AT_THIRD).mean,
+                price(AT_THIRD).mean
+            )),
         setting: format!("A page that changes every {MEAN} hours on average; a fetch costs as much as a stale hour. {runs} runs of {HOURS} hours, the same changes for both. Who does not know the rate starts with the paper's two made-up observations (changed within 1 hour, unchanged for 57) and looks after a fraction of the estimate."),
         claims: vec![
             Claim {
                 paper: "Not knowing the rate costs more: the curves are apart.".to_owned(),
                 measured: format!(
-                    "at a third by {paid:.4} ± {error:.4} an hour, on top of {:.4}; {not}",
-                    known(AT_THIRD).0
+                    "at a third by {} an hour, on top of {:.4}; {not}",
+                    price(AT_THIRD),
+                    known(AT_THIRD).mean
                 ),
                 verdict: Verdict::of(dearer == FRACTIONS.len(), 2 * dearer > FRACTIONS.len()),
             },
@@ -139,7 +144,7 @@ fn differences(
 
 /// What half of the runs are between, and the mean with its error, at each time.
 struct Summary {
-    mean: Vec<(f64, f64)>,
+    mean: Vec<Measured>,
     low: Vec<f64>,
     high: Vec<f64>,
 }
@@ -150,7 +155,7 @@ impl Summary {
             let mut all: Vec<f64> = runs.iter().map(|run| run[time]).collect();
             all.sort_by(f64::total_cmp);
             let quarter = |share: f64| all[((all.len() - 1) as f64 * share).round() as usize];
-            (mean_and_error(all.iter().copied()), quarter(0.25), quarter(0.75))
+            (Measured::of(all.iter().copied()), quarter(0.25), quarter(0.75))
         };
         let (mut mean, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
         for (found, first, third) in (0..times).map(at) {
@@ -165,10 +170,10 @@ impl Summary {
         let points = |numbers: &[f64]| times.iter().zip(numbers).map(|(x, y)| Point::at(*x, *y)).collect();
         // Errors now and then: one after the other they would be a band.
         let mean = times.iter().zip(&self.mean).enumerate().map(|(place, (x, found))| {
-            if place % 10 == 0 { Point::measured(*x, *found) } else { Point::at(*x, found.0) }
+            if place % 10 == 0 { found.at(*x) } else { Point::at(*x, found.mean) }
         });
         let change = (lag..times.len())
-            .map(|place| Point::at(times[place], self.mean[place].0 - self.mean[place - lag].0));
+            .map(|place| Point::at(times[place], self.mean[place].mean - self.mean[place - lag].mean));
         vec![
             curve("mean", Look::Line, mean.collect()),
             curve(lagged, Look::Line, change.collect()),
@@ -185,30 +190,27 @@ pub(super) fn over_time(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let rules = [Rule::Known(THIRD), Rule::Estimated(THIRD)];
     let found = differences(desk, runs, 10, &times, rules)?;
     let summary = Summary::new(&found, times.len());
-    let between = |from: usize, to: usize| mean_and_error(found.iter().map(move |run| run[from] - run[to]));
+    let between = |from: usize, to: usize| Measured::of(found.iter().map(move |run| run[from] - run[to]));
     // At 1500 hours, and over the last 6000.
-    let (early, early_error) = between(0, 15);
-    let (all, all_error) = between(0, 120);
-    let (late, late_error) = between(60, 120);
-    let share = early / all;
+    let (early, all, late) = (between(0, 15), between(0, 120), between(60, 120));
+    let share = early.mean / all.mean;
+    let (per_hour_early, per_hour_late) = (early.mean / 1500.0, late.mean / 6000.0);
     Ok(Findings {
         asked: "Not knowing the rate costs more at first. For how long?".to_owned(),
         setting: format!("As for Fig 5, both at a third; {runs} runs of 12,000 hours, the same changes for both. What the known case has cost so far, minus what the unknown case has."),
         claims: vec![
             Claim {
                 paper: "The price of not knowing is paid mostly in the first 1500 hours or so.".to_owned(),
-                measured: format!("{early:.1} ± {early_error:.1} by then, of {all:.1} ± {all_error:.1} in 12,000 hours: {:.0} %", 100.0 * share),
+                measured: format!("{early:.1} by then, of {all:.1} in 12,000 hours: {:.0} %", 100.0 * share),
                 verdict: Verdict::of(share > 0.75, share > 0.5),
             },
             Claim {
                 paper: "In the long run it costs nothing more: the estimate converges.".to_owned(),
                 measured: format!(
-                    "{:.5} ± {:.5} an hour in the second half, {:.5} in the first 1500 hours",
-                    late / 6000.0,
-                    late_error / 6000.0,
-                    early / 1500.0
+                    "{per_hour_late:.5} ± {:.5} an hour in the second half, {per_hour_early:.5} in the first 1500 hours",
+                    late.error / 6000.0
                 ),
-                verdict: Verdict::of(late / 6000.0 < 0.1 * early / 1500.0, late / 6000.0 < 0.3 * early / 1500.0),
+                verdict: Verdict::of(per_hour_late < 0.1 * per_hour_early, per_hour_late < 0.3 * per_hour_early),
             },
         ],
         use_of_it: "Most of the price is paid for pages that are new. Refrain starts from what pages of the same host and shape have shown, so that new pages are not strangers.".to_owned(),
@@ -219,7 +221,7 @@ pub(super) fn over_time(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             y: axis("cost so far, known minus unknown"),
             curves: summary.curves(&times, 5, "change of the mean in 500 hours"),
         }],
-        tables: Vec::new(),
+        ..Findings::default()
     })
 }
 
@@ -230,29 +232,34 @@ pub(super) fn bad_fraction(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let times: Vec<f64> = (0..=100).map(|k| 10.0 * f64::from(k)).collect();
     let found = differences(desk, runs, 50, &times, [Rule::Known(BAD), Rule::Estimated(THIRD)])?;
     let summary = Summary::new(&found, times.len());
-    let (slope, error) = mean_and_error(found.iter().map(|run| (run[100] - run[50]) / 500.0));
+    let slope = Measured::of(found.iter().map(|run| (run[100] - run[50]) / 500.0));
     let expected = formula(BAD, MEAN, 1.0, 1.0) - formula(THIRD, MEAN, 1.0, 1.0);
-    let (end, end_error) = summary.mean[100];
-    let lowest = (0..=100).min_by(|a, b| summary.mean[*a].0.total_cmp(&summary.mean[*b].0)).unwrap_or(0);
-    let (dip, dip_error) = summary.mean[lowest];
+    let end = summary.mean[100];
+    let lowest =
+        (0..=100).min_by(|a, b| summary.mean[*a].mean.total_cmp(&summary.mean[*b].mean)).unwrap_or(0);
+    let dip = summary.mean[lowest];
     Ok(Findings {
         asked: "Which is worse: not to know how often a page changes, or to know it and to look too seldom?".to_owned(),
+        found: Some(format!(
+                "To look too seldom is worse than not to know how often a page changes: after 1000 hours, by the cost of {:.0} fetches.",
+                end.mean
+            )),
         setting: format!("As for Fig 5, but who knows the rate looks after {BAD} of the mean time between changes, and who does not after a third of the estimate; {runs} runs of 1000 hours, the same changes for both."),
         claims: vec![
             Claim {
                 paper: "Over time, not knowing the rate but choosing well is cheaper than knowing it and choosing badly.".to_owned(),
-                measured: format!("cheaper by {end:.1} ± {end_error:.1} after 1000 hours"),
-                verdict: Verdict::of(end > 3.0 * end_error, end > 0.0),
+                measured: format!("cheaper by {end:.1} after 1000 hours"),
+                verdict: Verdict::of(end.is_above(0.0), end.mean > 0.0),
             },
             Claim {
                 paper: "The difference grows evenly, as fast as the formulas of the two fractions differ.".to_owned(),
-                measured: format!("by {slope:.4} ± {error:.4} an hour from 500 to 1000 hours; the formulas differ by {expected:.4}, less what not knowing still costs then"),
-                verdict: Verdict::of((slope - expected).abs() < 2.0 * error + 0.01, (slope - expected).abs() < 0.5 * expected),
+                measured: format!("by {slope} an hour from 500 to 1000 hours; the formulas differ by {expected:.4}, less what not knowing still costs then"),
+                verdict: Verdict::of((slope.mean - expected).abs() < 2.0 * slope.error + 0.01, (slope.mean - expected).abs() < 0.5 * expected),
             },
             Claim {
                 paper: "In the first few hours it is the other way round.".to_owned(),
-                measured: format!("the difference is lowest after {} hours, at {dip:.2} ± {dip_error:.2}", times[lowest]),
-                verdict: Verdict::of(dip < -2.0 * dip_error && times[lowest] <= 100.0, dip < 0.0),
+                measured: format!("the difference is lowest after {} hours, at {dip:.2}", times[lowest]),
+                verdict: Verdict::of(dip.is_below(0.0) && times[lowest] <= 100.0, dip.mean < 0.0),
             },
         ],
         use_of_it: "The rule matters more than the estimate: Refrain's is the cheapest one, and its estimates begin with what is known of other pages.".to_owned(),

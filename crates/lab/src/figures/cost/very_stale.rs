@@ -1,12 +1,11 @@
 //! Fig 8: how long copies are stale, and how often for longer than anyone who knows the rate would allow.
 
 use super::super::{
-    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Point, Scaling, Table,
+    Axis, Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look as Style, Measured, Scaling, Table,
     Verdict,
 };
 use super::course::{Look, Rule, chance, changes, looks};
 use super::{MEAN, THIRD};
-use crate::simulate::mean_and_error;
 
 /// Who knows the rate looks every 8 hours: no copy is stale for longer. More than that is very stale.
 const LIMIT: f64 = THIRD * MEAN;
@@ -48,11 +47,12 @@ fn count(looks: &[Look], into: &mut [f64]) {
 struct Counted<'a>(Vec<&'a [f64]>);
 
 impl Counted<'_> {
-    fn share(&self, rule: usize, what: usize) -> (f64, f64) {
+    fn share(&self, rule: usize, what: usize) -> Measured {
         let at = rule * EACH;
         let sum = |number: usize| self.0.iter().map(|piece| piece[at + number]).sum::<f64>();
         let pieces = self.0.iter().filter(|piece| piece[at + ALL] > 0.0);
-        (sum(what) / sum(ALL), mean_and_error(pieces.map(move |piece| piece[at + what] / piece[at + ALL])).1)
+        let shares = Measured::of(pieces.map(move |piece| piece[at + what] / piece[at + ALL]));
+        Measured { mean: sum(what) / sum(ALL), ..shares }
     }
 }
 
@@ -79,16 +79,15 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let measured = desk.measure(&cells.collect::<Vec<_>>())?;
     let (short, long) = measured.split_at((runs[0] / PIECE[0]) as usize);
     let [short, long] = [short, long].map(|part| Counted(part.iter().map(Vec::as_slice).collect()));
-    let said = |(share, error): (f64, f64)| format!("{:.1} ± {:.2} %", 100.0 * share, 100.0 * error);
-    let near = |(share, error): (f64, f64), paper: f64| (share - paper).abs() < 0.0005 + 3.0 * error;
+    let said = |share: Measured| format!("{:.1} ± {:.2} %", 100.0 * share.mean, 100.0 * share.error);
+    let near = |share: Measured, paper: f64| (share.mean - paper).abs() < 0.0005 + 3.0 * share.error;
+    let other = |share: Measured| Measured { mean: 1.0 - share.mean, ..share };
     let (known, unknown) = (short.share(KNOWN, CHANGED), short.share(UNKNOWN, CHANGED));
     let (very, very_long) = (short.share(UNKNOWN, VERY_STALE), long.share(UNKNOWN, VERY_STALE));
     let bars = |name: &str, rule: usize| Curve {
         name: name.to_owned(),
         look: Style::Bars,
-        points: (0..BINS)
-            .map(|bin| Point::measured(bin as f64, short.share(rule, FIRST_BIN + bin)))
-            .collect(),
+        points: (0..BINS).map(|bin| short.share(rule, FIRST_BIN + bin).at(bin as f64)).collect(),
     };
     let row = |name: &str, rule: usize| {
         let shares =
@@ -106,12 +105,12 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             Claim {
                 paper: "28.3 % of the intervals of who knows the rate are without a change (the paper's words; 1 - e^(-1/3) = 28.3 % is the share with one).".to_owned(),
                 measured: format!("{} with a change", said(known)),
-                verdict: Verdict::of(near((1.0 - known.0, known.1), 0.283), near(known, 0.283)),
+                verdict: Verdict::of(near(other(known), 0.283), near(known, 0.283)),
             },
             Claim {
                 paper: "It is 27.1 % for who does not know it, over 1000 hours.".to_owned(),
                 measured: format!("{} with a change", said(unknown)),
-                verdict: Verdict::of(near((1.0 - unknown.0, unknown.1), 0.271), near(unknown, 0.271)),
+                verdict: Verdict::of(near(other(unknown), 0.271), near(unknown, 0.271)),
             },
             Claim {
                 paper: "Not knowing the rate makes 9.1 % of all intervals very stale.".to_owned(),
@@ -134,8 +133,8 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                     said(long.share(CAREFUL, VERY_STALE))
                 ),
                 verdict: Verdict::of(
-                    very_long.0 < very.0 && short.share(CAREFUL, VERY_STALE).0 < ACCEPTED,
-                    very_long.0 < very.0,
+                    very_long.mean < very.mean && short.share(CAREFUL, VERY_STALE).mean < ACCEPTED,
+                    very_long.mean < very.mean,
                 ),
             },
         ],
@@ -157,5 +156,6 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             columns: ["", "changed, 1000 h", "very stale, 1000 h", "changed, 12,000 h", "very stale, 12,000 h"].map(str::to_owned).to_vec(),
             rows: vec![row("the rate is known", KNOWN), row("it is not known", UNKNOWN), row("not known, careful intervals", CAREFUL)],
         }],
+        ..Findings::default()
     })
 }

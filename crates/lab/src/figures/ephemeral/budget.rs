@@ -5,11 +5,10 @@
 
 use refrain_core::optimum::hubs::{Hub, open_and_visit, visit_all, visit_by_gain, visit_by_threshold};
 
-use super::super::{Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{Measured, bare_percent, magnitudes, percent, share};
+use super::super::{Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Measured, Table, Verdict};
+use super::words::{magnitudes, percent, share};
 use crate::discover::MadeUpHubs;
 use crate::made_up::Numbers;
-use crate::simulate::mean_and_error;
 
 /// Budgets, in fetches for each link that appears.
 const BUDGETS: [f64; 7] = [0.1, 0.2, 0.4, 0.8, 1.2, 2.0, 4.0];
@@ -79,7 +78,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let shares: Vec<Vec<Measured>> = many
         .chunks(repetitions as usize)
         .map(|cells| {
-            (0..RULES.len()).map(|rule| mean_and_error(cells.iter().map(|of| of_bound(of, rule)))).collect()
+            (0..RULES.len()).map(|rule| Measured::of(cells.iter().map(|of| of_bound(of, rule)))).collect()
         })
         .collect();
     Ok(findings(small, &shares, hubs, repetitions))
@@ -105,6 +104,7 @@ fn findings(small: &[f64], shares: &[Vec<Measured>], hubs: usize, repetitions: u
             .into(),
         charts: vec![chart(shares)],
         tables: vec![table(small)],
+        ..Findings::default()
     }
 }
 
@@ -112,7 +112,7 @@ fn solution(shares: &[Vec<Measured>]) -> Claim {
     let scarce: Vec<f64> = BUDGETS
         .into_iter()
         .zip(shares)
-        .filter(|(_, rules)| rules[0].0 == 0.0)
+        .filter(|(_, rules)| rules[0].mean == 0.0)
         .map(|(budget, _)| budget)
         .collect();
     let solved = scarce.iter().all(|budget| *budget > 1.0);
@@ -122,7 +122,7 @@ fn solution(shares: &[Vec<Measured>]) -> Claim {
             "With {} fetches per link there is no such schedule: the links alone are more than the budget. The two sentences exclude each other.",
             scarce.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         ),
-        verdict: if solved { Verdict::Agrees } else { Verdict::Disagrees },
+        verdict: Verdict::of(solved, false),
     }
 }
 
@@ -138,7 +138,7 @@ fn literal(small: &[f64]) -> Claim {
             small[1],
             small[2 * RULES.len()],
             small[2],
-            bare_percent(part)
+            percent(part)
         ),
         verdict: near(part),
     }
@@ -146,17 +146,13 @@ fn literal(small: &[f64]) -> Claim {
 
 /// Optimal within a percent, nearly, or not.
 fn near(part: f64) -> Verdict {
-    match part {
-        part if part >= 0.99 => Verdict::Agrees,
-        part if part >= 0.95 => Verdict::Partly,
-        _ => Verdict::Disagrees,
-    }
+    Verdict::of(part >= 0.99, part >= 0.95)
 }
 
 fn many(shares: &[Vec<Measured>]) -> Claim {
     let worst = |rule: usize| {
         let all = BUDGETS.into_iter().zip(shares).map(|(budget, rules)| (budget, rules[rule]));
-        all.min_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap_or((f64::NAN, (f64::NAN, f64::NAN)))
+        all.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)).unwrap_or_default()
     };
     let (threshold, gain) = (worst(1), worst(2));
     Claim {
@@ -164,11 +160,11 @@ fn many(shares: &[Vec<Measured>]) -> Claim {
         measured: format!(
             "At its worst, with {} fetches per link, the threshold earns {} of what no schedule exceeds; by gain it is never less than {} (at {}).",
             threshold.0,
-            percent(threshold.1),
-            percent(gain.1),
+            threshold.1.percent(),
+            gain.1.percent(),
             gain.0
         ),
-        verdict: near(threshold.1.0),
+        verdict: near(threshold.1.mean),
     }
 }
 
@@ -179,8 +175,8 @@ fn chart(shares: &[Vec<Measured>]) -> Chart {
         points: BUDGETS
             .into_iter()
             .zip(shares)
-            .filter(|(_, rules)| rules[rule].0 > 0.0)
-            .map(|(budget, rules)| Point::measured(budget, rules[rule]))
+            .filter(|(_, rules)| rules[rule].mean > 0.0)
+            .map(|(budget, rules)| rules[rule].at(budget))
             .collect(),
     };
     Chart {
@@ -226,8 +222,10 @@ mod tests {
             [near(0.995), near(0.96), near(0.8)],
             [Verdict::Agrees, Verdict::Partly, Verdict::Disagrees]
         );
-        let shares =
-            |literal: f64| vec![vec![(literal, 0.0), (0.99, 0.0), (0.99, 0.0), (1.0, 0.0)]; BUDGETS.len()];
+        let shares = |literal: f64| {
+            let rules = [literal, 0.99, 0.99, 1.0].map(|mean| Measured { mean, error: 0.0 });
+            vec![rules.to_vec(); BUDGETS.len()]
+        };
         assert_eq!(solution(&shares(0.9)).verdict, Verdict::Agrees);
         assert_eq!(solution(&shares(0.0)).verdict, Verdict::Disagrees);
         assert_eq!(many(&shares(0.9)).verdict, Verdict::Agrees);

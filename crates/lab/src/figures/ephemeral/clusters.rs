@@ -5,11 +5,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson};
 
 use super::super::{
-    Cell, Chart, Claim, Curve, Desk, FigureError, Findings, InterestSet, Look, Point, Table, Verdict,
+    Cell, Chart, Claim, Curve, Desk, FigureError, Findings, InterestSet, Look, Measured, Point, Table,
+    Verdict,
 };
 use super::kmeans::{Clusters, kmeans};
-use super::words::{Measured, linear, percent, share};
-use super::worlds::{half, whole_and_halves};
+use super::repeated::{Kind, Repeated, half};
+use super::words::{linear, percent, share};
 use crate::made_up::Numbers;
 
 /// The paper: visits on each of 14 days, scaled to a maximum of 1, in 6 groups.
@@ -91,7 +92,7 @@ struct Shapes {
 
 impl Shapes {
     fn new(name: &str, cells: &[Vec<f64>]) -> Self {
-        let ephemeral = whole_and_halves(&cells.iter().map(|of| of[0]).collect::<Vec<_>>());
+        let ephemeral = Repeated::new(cells.iter().map(|of| of[0]).collect(), Kind::Halves).measured();
         let groups = cells[0][1..].chunks_exact(PARTS + 1).map(|group| (group[0], group[1..].to_vec()));
         Self { name: name.to_owned(), ephemeral, groups: groups.collect() }
     }
@@ -125,7 +126,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
              (14 days; {} of them short-lived, visits are Poisson numbers); recorded curves{}: shares of news on social networks over 48 hours, votes on a \
              discussion site over a day. The paper's pages were watched for two weeks: what lasts longer than two days is not told apart here. A group is \
              short-lived if in the last third of the time it is, in the mean, below {} of its peak. ±: over random halves of the pages.",
-            percent((EPHEMERAL, 0.0)).replace(" ± 0.0", ""),
+            percent(EPHEMERAL),
             sets.iter().skip(1).map(|(name, points)| format!(" {name} ({})", points.len())).collect::<Vec<_>>().join(","),
             LEFT
         ),
@@ -135,42 +136,38 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             .into(),
         charts: shapes.iter().enumerate().map(chart).collect(),
         tables: vec![table(&shapes)],
+        ..Findings::default()
     })
 }
 
 fn most(shapes: &[Shapes]) -> Claim {
     let recorded: Vec<&Shapes> = shapes.iter().skip(1).collect();
     let told: Vec<String> =
-        recorded.iter().map(|of| format!("{} {}", of.name, percent(of.ephemeral))).collect();
+        recorded.iter().map(|of| format!("{} {}", of.name, of.ephemeral.percent())).collect();
     Claim {
         paper: "96 % of new pages are short-lived.".into(),
         measured: format!("In short-lived groups: {}. (More than 90 % agrees.)", told.join(", ")),
-        verdict: most_verdict(recorded.iter().map(|of| of.ephemeral)),
+        verdict: most_verdict(recorded.iter().map(|of| of.ephemeral.mean)),
     }
 }
 
-fn most_verdict(shares: impl Iterator<Item = Measured>) -> Verdict {
-    let shares: Vec<Measured> = shares.collect();
-    if shares.is_empty() {
-        Verdict::Unclear
-    } else {
-        Verdict::of_all(shares.iter().map(|(share, _)| *share > 0.9))
-    }
+fn most_verdict(shares: impl Iterator<Item = f64>) -> Verdict {
+    Verdict::of_all(shares.map(|share| share > 0.9))
 }
 
 /// Does the method find what is there?
 fn method(shapes: &[Shapes]) -> Claim {
-    let (share, error) = shapes[0].ephemeral;
+    let share = shapes[0].ephemeral;
     Claim {
         paper: "With six groups, pages that are not short-lived have one of their own.".into(),
         measured: format!(
             "By chance, where {:.0} % are short-lived, {} are in short-lived groups, and {} of {} groups are not short-lived. (Within a percent agrees.)",
             100.0 * EPHEMERAL,
-            percent((share, error)),
+            share.percent(),
             shapes[0].groups.iter().filter(|(_, centre)| !is_ephemeral(centre)).count(),
             shapes[0].groups.len()
         ),
-        verdict: if (share - EPHEMERAL).abs() <= 0.01 { Verdict::Agrees } else { Verdict::Disagrees },
+        verdict: Verdict::of((share.mean - EPHEMERAL).abs() <= 0.01, false),
     }
 }
 
@@ -203,7 +200,7 @@ fn table(shapes: &[Shapes]) -> Table {
             .iter()
             .map(|of| {
                 let short = of.groups.iter().filter(|(_, centre)| is_ephemeral(centre)).count();
-                vec![of.name.clone(), percent(of.ephemeral), short.to_string(), of.groups.len().to_string()]
+                vec![of.name.clone(), of.ephemeral.percent(), short.to_string(), of.groups.len().to_string()]
             })
             .collect(),
     }
@@ -234,12 +231,14 @@ mod tests {
 
     #[test]
     fn verdicts_turn_with_the_numbers() {
-        assert_eq!(most_verdict([(0.95, 0.0), (0.91, 0.0)].into_iter()), Verdict::Agrees);
-        assert_eq!(most_verdict([(0.95, 0.0), (0.5, 0.0)].into_iter()), Verdict::Partly);
-        assert_eq!(most_verdict([(0.5, 0.01)].into_iter()), Verdict::Disagrees);
+        assert_eq!(most_verdict([0.95, 0.91].into_iter()), Verdict::Agrees);
+        assert_eq!(most_verdict([0.95, 0.5].into_iter()), Verdict::Partly);
+        assert_eq!(most_verdict([0.5].into_iter()), Verdict::Disagrees);
         assert_eq!(most_verdict(std::iter::empty()), Verdict::Unclear);
-        let shapes =
-            |share| [Shapes { name: "by chance".into(), ephemeral: (share, 0.0), groups: Vec::new() }];
+        let shapes = |mean| {
+            let ephemeral = Measured { mean, error: 0.0 };
+            [Shapes { name: "by chance".into(), ephemeral, groups: Vec::new() }]
+        };
         assert_eq!(method(&shapes(0.955)).verdict, Verdict::Agrees);
         assert_eq!(method(&shapes(0.90)).verdict, Verdict::Disagrees);
     }

@@ -1,7 +1,7 @@
 //! How few sources show most of what is new.
 
 use super::super::{Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{bare_percent, magnitudes, share};
+use super::words::{magnitudes, percent, share};
 use super::worlds::Place;
 use crate::discover::HubWorld;
 
@@ -89,6 +89,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             .into(),
         charts: vec![chart(&covered)],
         tables: vec![table(&covered)],
+        ..Findings::default()
     })
 }
 
@@ -101,7 +102,7 @@ fn few(covered: &[Covered]) -> Claim {
                 of.name,
                 of.numbers[2],
                 of.per_page(),
-                bare_percent(of.part_of_sources())
+                percent(of.part_of_sources())
             )
         })
         .collect();

@@ -2,9 +2,9 @@
 
 use refrain_core::time::Span;
 
-use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
+use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Measured, Point, Verdict};
 use super::table::file_of;
-use super::words::{Measured, bare_percent, linear, percent};
+use super::words::{linear, percent};
 use super::worlds::{OF_PAPER, Place, Plan, policy, possible, setting};
 use crate::discover::{HubWorld, Takings, run as crawl};
 
@@ -54,7 +54,7 @@ impl Week<'_> {
             let count = chosen.iter().filter(|window| holds(repetition, **window)).count();
             count as f64 / chosen.len().max(1) as f64
         };
-        self.place.summary(&(0..self.possible.len()).map(of).collect::<Vec<_>>())
+        self.place.repeated((0..self.possible.len()).map(of).collect()).measured()
     }
 
     fn best_of(&self, names: &[&str], repetition: usize, window: usize) -> f64 {
@@ -100,13 +100,13 @@ fn findings(weeks: &[Week<'_>]) -> Findings {
                     what is worth more than the price by day does not wait for the night."
             .into(),
         charts: weeks.iter().map(chart).collect(),
-        tables: Vec::new(),
+        ..Findings::default()
     }
 }
 
 fn told(weeks: &[Week<'_>], numbers: &[Measured]) -> String {
     let each =
-        weeks.iter().zip(numbers).map(|(week, number)| format!("{} {}", week.place.name(), percent(*number)));
+        weeks.iter().zip(numbers).map(|(week, number)| format!("{} {}", week.place.name(), number.percent()));
     each.collect::<Vec<_>>().join(", ")
 }
 
@@ -129,7 +129,7 @@ fn most_of_the_time(weeks: &[Week<'_>]) -> Claim {
             "The best of them is ahead of the best of the others in {} of the windows.",
             told(weeks, &shares)
         ),
-        verdict: Verdict::of_all(shares.iter().map(|(share, _)| *share > 0.5)),
+        verdict: Verdict::of_all(shares.iter().map(|share| share.mean > 0.5)),
     }
 }
 
@@ -157,8 +157,10 @@ fn at_night(weeks: &[Week<'_>]) -> Claim {
 
 /// Ahead at night agrees; ahead at night more often than by day agrees in part.
 fn night_verdict(nights: &[Measured], days: &[Measured]) -> Verdict {
-    match Verdict::of_all(nights.iter().map(|(share, _)| *share > 0.5)) {
-        Verdict::Disagrees if nights.iter().zip(days).any(|(night, day)| night.0 > day.0) => Verdict::Partly,
+    match Verdict::of_all(nights.iter().map(|share| share.mean > 0.5)) {
+        Verdict::Disagrees if nights.iter().zip(days).any(|(night, day)| night.mean > day.mean) => {
+            Verdict::Partly
+        }
         verdict => verdict,
     }
 }
@@ -172,11 +174,11 @@ fn quotas(weeks: &[Week<'_>]) -> Claim {
             let sum = |name| chosen.iter().map(|window| week.of(name, repetition)[*window]).sum::<f64>();
             sum("quota") / sum("echo-newpages")
         };
-        week.place.summary(&(0..week.possible.len()).map(of).collect::<Vec<_>>())
+        week.place.repeated((0..week.possible.len()).map(of).collect()).measured()
     };
     let quiet_ones: Vec<Measured> = weeks.iter().map(|week| ratio(week, true)).collect();
     let others: Vec<Measured> = weeks.iter().map(|week| ratio(week, false)).collect();
-    let holds = quiet_ones.iter().zip(&others).map(|(quiet, other)| quiet.0 > other.0);
+    let holds = quiet_ones.iter().zip(&others).map(|(quiet, other)| quiet.mean > other.mean);
     Claim {
         paper: "Fixed quotas do well when little appears (on weekends): then there are fetches enough for all that is good.".into(),
         measured: format!(
@@ -210,7 +212,7 @@ fn chart(week: &Week<'_>) -> Chart {
         title: format!(
             "Dynamic profit over the last week ({}; refrain {} of all)",
             week.place.name(),
-            bare_percent(part)
+            percent(part)
         ),
         x: linear("days"),
         y: linear("profit per hour, over the last 5 hours"),
@@ -238,11 +240,12 @@ mod tests {
         let place = Place::Recorded(&set);
         // Window 0 is the quiet one.
         let night = made_up(place, &[2.0, 1.0, 1.0, 1.0], &[1.0, 2.0, 2.0, 2.0]);
-        assert_eq!(night.share(|_, _| true, |_, window| window < 1), (0.25, 0.0));
+        assert_eq!(night.share(|_, _| true, |_, window| window < 1).mean, 0.25);
         assert_eq!(at_night(&[night]).verdict, Verdict::Agrees);
         let day = made_up(place, &[1.0, 3.0, 3.0, 3.0], &[2.0, 2.0, 2.0, 2.0]);
         assert_eq!(at_night(&[day]).verdict, Verdict::Disagrees);
-        assert_eq!(night_verdict(&[(0.4, 0.0)], &[(0.1, 0.0)]), Verdict::Partly);
+        let share = |mean| Measured { mean, error: 0.0 };
+        assert_eq!(night_verdict(&[share(0.4)], &[share(0.1)]), Verdict::Partly);
         let ahead = |bfs: &[f64], echo: &[f64]| {
             let mut week = made_up(place, bfs, echo);
             for (name, windows) in &mut week.earned {
@@ -250,10 +253,10 @@ mod tests {
                     *windows = vec![vec![0.5; 4]; 2];
                 }
             }
-            (most_of_the_time(&[week]).verdict, ())
+            most_of_the_time(&[week]).verdict
         };
-        assert_eq!(ahead(&[1.0; 4], &[2.0; 4]).0, Verdict::Agrees);
-        assert_eq!(ahead(&[3.0; 4], &[2.0; 4]).0, Verdict::Disagrees);
+        assert_eq!(ahead(&[1.0; 4], &[2.0; 4]), Verdict::Agrees);
+        assert_eq!(ahead(&[3.0; 4], &[2.0; 4]), Verdict::Disagrees);
     }
 
     #[test]

@@ -5,10 +5,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson};
 use refrain_core::estimate::interest::clicks::{Clicks, Interest, InterestFit};
 
-use super::super::{Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{Measured, bare_percent, linear, list, share};
-use super::worlds::{half, whole_and_halves};
-use crate::simulate::mean_and_error;
+use super::super::{
+    Cell, Chart, Claim, Curve, Desk, FigureError, Findings, Look, Measured, Point, Table, Verdict,
+};
+use super::repeated::{Kind, Repeated, half};
+use super::words::{linear, list, percent, share};
 
 const HOUR: f64 = 3600.0;
 /// Ages at which curves are read: every twentieth of their time.
@@ -72,12 +73,8 @@ struct Fitted {
 }
 
 impl Fitted {
-    /// Repetitions are of the same kind, or halves of the first.
-    fn new(name: &str, cells: &[Vec<f64>], halves: bool) -> Self {
-        let of = |number: usize| {
-            let numbers: Vec<f64> = cells.iter().map(|of| of[number]).collect();
-            if halves { whole_and_halves(&numbers) } else { mean_and_error(numbers.into_iter()) }
-        };
+    fn new(name: &str, cells: &[Vec<f64>], kind: Kind) -> Self {
+        let of = |number: usize| Repeated::new(cells.iter().map(|of| of[number]).collect(), kind).measured();
         let curve = cells[0][3..].chunks_exact(2).map(|point| (point[0], point[1])).collect();
         Self { name: name.to_owned(), profit: of(0), half_life: of(1), explained: of(2), curve }
     }
@@ -100,9 +97,9 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     }
     let measured = desk.measure(&cells)?;
     let (chance, recorded) = measured.split_at(repetitions as usize);
-    let mut fitted = vec![Fitted::new("by chance", chance, false)];
+    let mut fitted = vec![Fitted::new("by chance", chance, Kind::Alike)];
     let sets = desk.recorded.interest.iter().zip(recorded.chunks(HALVES as usize + 1));
-    fitted.extend(sets.map(|(set, cells)| Fitted::new(&set.name, cells, true)));
+    fitted.extend(sets.map(|(set, cells)| Fitted::new(&set.name, cells, Kind::Halves)));
     Ok(findings(
         &fitted,
         &desk.recorded.interest.iter().map(|set| set.curves.len()).collect::<Vec<_>>(),
@@ -128,53 +125,48 @@ fn findings(fitted: &[Fitted], sizes: &[usize], repetitions: u64) -> Findings {
             .into(),
         charts: vec![chart(fitted)],
         tables: vec![table(fitted)],
+        ..Findings::default()
     }
 }
 
 fn shape(fitted: &[Fitted]) -> Claim {
     let recorded: Vec<&Fitted> = fitted.iter().skip(1).collect();
-    let told: Vec<String> = recorded
-        .iter()
-        .map(|of| format!("{} {:.3} ± {:.3}", of.name, of.explained.0, of.explained.1))
-        .collect();
+    let told: Vec<String> = recorded.iter().map(|of| format!("{} {:.3}", of.name, of.explained)).collect();
     Claim {
         paper: "An exponential describes cumulative clicks of a site's pages pretty well.".into(),
         measured: format!(
             "Share of the variance that it explains: {}. (At least 0.95 agrees.)",
             told.join(", ")
         ),
-        verdict: shape_verdict(recorded.iter().map(|of| of.explained.0)),
+        verdict: shape_verdict(recorded.iter().map(|of| of.explained.mean)),
     }
 }
 
 fn shape_verdict(explained: impl Iterator<Item = f64>) -> Verdict {
-    let holds: Vec<bool> = explained.map(|explained| explained >= 0.95).collect();
-    if holds.is_empty() { Verdict::Unclear } else { Verdict::of_all(holds) }
+    Verdict::of_all(explained.map(|explained| explained >= 0.95))
 }
 
 /// Does the fit find what is there?
 fn recovered(chance: &Fitted) -> Claim {
     let half_life = std::f64::consts::LN_2 / MADE_UP.decay / HOUR;
-    let near = |(found, error): Measured, truth: f64| (found - truth).abs() < (2.0 * error).min(0.05 * truth);
+    let near =
+        |found: Measured, truth: f64| (found.mean - truth).abs() < (2.0 * found.error).min(0.05 * truth);
     Claim {
         paper: "Profit and decay of a source can be had by least squares.".into(),
         measured: format!(
-            "From clicks by chance: profit {:.3} ± {:.3} (true {}), half-life {:.2} ± {:.2} hours (true {half_life:.2}). (Within two standard errors, and 5 %, agrees.)",
-            chance.profit.0, chance.profit.1, MADE_UP.profit, chance.half_life.0, chance.half_life.1
+            "From clicks by chance: profit {:.3} (true {}), half-life {:.2} hours (true {half_life:.2}). (Within two standard errors, and 5 %, agrees.)",
+            chance.profit, MADE_UP.profit, chance.half_life
         ),
         verdict: Verdict::of_all([near(chance.profit, MADE_UP.profit), near(chance.half_life, half_life)]),
     }
 }
 
 fn first_days(fitted: &[Fitted]) -> Claim {
-    let left = |of: &Fitted| 0.5f64.powf(168.0 / of.half_life.0);
+    let left = |of: &Fitted| 0.5f64.powf(168.0 / of.half_life.mean);
     let recorded: Vec<&Fitted> = fitted.iter().skip(1).collect();
     let told: Vec<String> = recorded
         .iter()
-        .map(|of| {
-            let (hours, error) = of.half_life;
-            format!("{}: half-life {hours:.1} ± {error:.1} hours, {} left", of.name, bare_percent(left(of)))
-        })
+        .map(|of| format!("{}: half-life {:.1} hours, {} left", of.name, of.half_life, percent(left(of))))
         .collect();
     Claim {
         paper: "Almost all clicks come in the first week of a page's life.".into(),
@@ -187,8 +179,7 @@ fn first_days(fitted: &[Fitted]) -> Claim {
 }
 
 fn first_week_verdict(left: impl Iterator<Item = f64>) -> Verdict {
-    let holds: Vec<bool> = left.map(|left| left < 0.05).collect();
-    if holds.is_empty() { Verdict::Unclear } else { Verdict::of_all(holds) }
+    Verdict::of_all(left.map(|left| left < 0.05))
 }
 
 fn chart(fitted: &[Fitted]) -> Chart {
@@ -203,7 +194,7 @@ fn chart(fitted: &[Fitted]) -> Chart {
             points: dots.map(|(age, total)| Point::at(age / HOUR, total / last)).collect(),
         });
         let fitted =
-            Interest { profit: of.profit.0, decay: std::f64::consts::LN_2 / (of.half_life.0 * HOUR) };
+            Interest { profit: of.profit.mean, decay: std::f64::consts::LN_2 / (of.half_life.mean * HOUR) };
         curves.push(Curve {
             name: format!("{}, fitted", of.name),
             look: Look::Line,
@@ -223,9 +214,9 @@ fn table(fitted: &[Fitted]) -> Table {
     let row = |of: &Fitted| {
         vec![
             of.name.clone(),
-            format!("{:.1} ± {:.1}", of.half_life.0, of.half_life.1),
-            format!("{:.3} ± {:.3}", of.profit.0, of.profit.1),
-            format!("{:.3} ± {:.3}", of.explained.0, of.explained.1),
+            format!("{:.1}", of.half_life),
+            format!("{:.3}", of.profit),
+            format!("{:.3}", of.explained),
         ]
     };
     Table {
@@ -252,9 +243,12 @@ mod tests {
     #[test]
     fn clicks_by_chance_give_back_what_they_are_made_of() {
         let cells: Vec<Vec<f64>> = (0..40).map(|seed| numbers(&by_chance(seed)).unwrap()).collect();
-        let fitted = Fitted::new("by chance", &cells, false);
+        let fitted = Fitted::new("by chance", &cells, Kind::Alike);
         assert_eq!(recovered(&fitted).verdict, Verdict::Agrees);
-        assert_eq!(recovered(&Fitted { profit: (6.0, 0.1), ..fitted }).verdict, Verdict::Partly);
+        assert_eq!(
+            recovered(&Fitted { profit: Measured { mean: 6.0, error: 0.1 }, ..fitted }).verdict,
+            Verdict::Partly
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! - `budget`: whose links the budget pays for
 //! - `table`, `dynamic`: what policies earn
 //! - `warm_up`, `prior`: what it takes to learn
-//! - `worlds`: where all that happens; `kmeans`, `words`: tools
+//! - `worlds`: where all that happens; `repeated`: again and again; `kmeans`, `words`: tools
 
 mod budget;
 mod clusters;
@@ -16,6 +16,7 @@ mod dynamic;
 mod interest;
 mod kmeans;
 mod prior;
+mod repeated;
 mod table;
 mod warm_up;
 mod words;

@@ -1,8 +1,9 @@
 //! What to believe of sources that nobody has looked at.
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
+use super::repeated::Repeated;
 use super::table::file_of;
-use super::words::{Measured, clearly_less, magnitudes, percent, share};
+use super::words::{magnitudes, share};
 use super::worlds::{Asked, Place, Plan, mean_profit, policy, setting};
 use crate::discover::{Expectation, HubWorld, Setting, run as crawl};
 
@@ -31,19 +32,22 @@ fn measure(
     Ok(vec![run.share, explored])
 }
 
+/// What was earned, and explored.
+type Tried = (Repeated, Repeated);
+
 /// One policy in one place: earned and explored with each default, and with the mean of known hubs.
 struct Believed<'a> {
     place: Place<'a>,
     policy: &'static str,
-    fixed: Vec<(Measured, Measured)>,
-    like_known: (Measured, Measured),
+    fixed: Vec<Tried>,
+    like_known: Tried,
 }
 
 impl Believed<'_> {
     /// The best default of all.
-    fn best(&self) -> (f64, Measured) {
-        let all = DEFAULTS.into_iter().zip(self.fixed.iter().map(|(earned, _)| *earned));
-        all.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap_or((f64::NAN, (f64::NAN, f64::NAN)))
+    fn best(&self) -> (f64, &Repeated) {
+        let all = DEFAULTS.into_iter().zip(self.fixed.iter().map(|(earned, _)| earned));
+        all.max_by(|a, b| a.1.mean().total_cmp(&b.1.mean())).unwrap_or((f64::NAN, &self.like_known.0))
     }
 
     /// Whether a default below a tenth of the mean is as good as any other, within the errors.
@@ -51,36 +55,33 @@ impl Believed<'_> {
         let best = self.best().1;
         self.fixed[..2]
             .iter()
-            .any(|(earned, _)| !clearly_less(*earned, best) && !clearly_less(*earned, self.like_known.0))
+            .any(|(earned, _)| !earned.is_below(best) && !earned.is_below(&self.like_known.0))
     }
 }
 
 pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let mut plan = Plan::new();
-    let mut asked: Vec<(Place<'_>, &'static str, Vec<Asked>)> = Vec::new();
+    let mut asked = Vec::new();
     let places = desk.pick(Place::busy(desk), Place::all(desk));
     for place in places.iter().copied() {
         for name in POLICIES {
-            let defaults = DEFAULTS.into_iter().map(Some).chain([None]);
-            let each = defaults.map(|default| {
+            let mut ask = |default: Option<f64>| {
                 let cell = default.map_or("mean of known".to_owned(), |times| times.to_string());
                 plan.ask(&format!("{name}, {cell}"), place, desk, move |world| {
                     measure(desk, name, world, default)
                 })
-            });
-            asked.push((place, name, each.collect()));
+            };
+            let fixed: Vec<Asked> = DEFAULTS.into_iter().map(|times| ask(Some(times))).collect();
+            asked.push((place, name, (fixed, ask(None))));
         }
     }
     let answers = plan.measure(desk)?;
     let believed: Vec<Believed<'_>> = asked
         .into_iter()
-        .map(|(place, policy, each)| {
-            let mut all: Vec<(Measured, Measured)> = each
-                .into_iter()
-                .map(|asked| (answers.summary(&place, asked, 0), answers.summary(&place, asked, 1)))
-                .collect();
-            let like_known = all.pop().unwrap_or_default();
-            Believed { place, policy, fixed: all, like_known }
+        .map(|(place, policy, (fixed, like_known))| {
+            let tried = |asked| (answers.repeated(&place, asked, 0), answers.repeated(&place, asked, 1));
+            let fixed = fixed.into_iter().map(tried).collect();
+            Believed { place, policy, fixed, like_known: tried(like_known) }
         })
         .collect();
     Ok(findings(&believed, &places))
@@ -98,7 +99,7 @@ fn findings(believed: &[Believed<'_>], places: &[Place<'_>]) -> Findings {
         use_of_it: "Refrain expects of a hub of which it knows nothing the mean of those it knows, and leans on it the more, the more links of the same hub differ."
             .into(),
         charts: places.iter().map(|place| chart(believed, place)).collect(),
-        tables: Vec::new(),
+        ..Findings::default()
     }
 }
 
@@ -114,8 +115,8 @@ fn pessimism(believed: &[Believed<'_>]) -> Claim {
                 "{}, {}: {} with 0.01 of the mean, best {} with {times} times it",
                 of.place.name(),
                 of.policy,
-                percent(of.fixed[1].0),
-                percent(best)
+                of.fixed[1].0.percent(),
+                best.percent()
             )
         })
         .collect();
@@ -133,8 +134,8 @@ fn mean_of_known(believed: &[Believed<'_>]) -> Claim {
     let told: Vec<String> = believed
         .iter()
         .map(|of| {
-            let (mean, small) = (of.like_known.0, of.fixed[1].0);
-            format!("{}, {}: {} and {}", of.place.name(), of.policy, percent(mean), percent(small))
+            let (mean, small) = (&of.like_known.0, &of.fixed[1].0);
+            format!("{}, {}: {} and {}", of.place.name(), of.policy, mean.percent(), small.percent())
         })
         .collect();
     Claim {
@@ -146,13 +147,14 @@ fn mean_of_known(believed: &[Believed<'_>]) -> Claim {
 }
 
 fn better_verdict(believed: &[Believed<'_>]) -> Verdict {
-    Verdict::of_all(believed.iter().map(|of| clearly_less(of.fixed[1].0, of.like_known.0)))
+    Verdict::of_all(believed.iter().map(|of| of.fixed[1].0.is_below(&of.like_known.0)))
 }
 
 fn exploring(believed: &[Believed<'_>]) -> Claim {
     let told: Vec<String> = of_paper(believed)
         .map(|of| {
-            let explored = [of.fixed[0].1, of.like_known.1, of.fixed[DEFAULTS.len() - 1].1].map(percent);
+            let explored =
+                [&of.fixed[0].1, &of.like_known.1, &of.fixed[DEFAULTS.len() - 1].1].map(Repeated::percent);
             format!("{}, {}: {}", of.place.name(), of.policy, explored.join(", "))
         })
         .collect();
@@ -162,7 +164,7 @@ fn exploring(believed: &[Believed<'_>]) -> Claim {
             "Sources of which something was ever fetched, with 0.001 of the mean, the mean of known ones, and 100 times the mean: {}.",
             told.join("; ")
         ),
-        verdict: Verdict::of_all(of_paper(believed).map(|of| clearly_less(of.fixed[0].1, of.like_known.1))),
+        verdict: Verdict::of_all(of_paper(believed).map(|of| of.fixed[0].1.is_below(&of.like_known.1))),
     }
 }
 
@@ -170,9 +172,9 @@ fn chart(believed: &[Believed<'_>], place: &Place<'_>) -> Chart {
     let here = believed.iter().filter(|of| of.place.name() == place.name());
     let curves = here.flat_map(|of| {
         let points =
-            DEFAULTS.into_iter().zip(&of.fixed).map(|(times, (earned, _))| Point::measured(times, *earned));
+            DEFAULTS.into_iter().zip(&of.fixed).map(|(times, (earned, _))| earned.measured().at(times));
         let line = Curve { name: of.policy.to_owned(), look: Look::Line, points: points.collect() };
-        let level = [DEFAULTS[0], DEFAULTS[DEFAULTS.len() - 1]].map(|x| Point::at(x, of.like_known.0.0));
+        let level = [DEFAULTS[0], DEFAULTS[DEFAULTS.len() - 1]].map(|x| Point::at(x, of.like_known.0.mean()));
         let mean = Curve {
             name: format!("{}, mean of known", of.policy),
             look: Look::Dashes,
@@ -191,6 +193,7 @@ fn chart(believed: &[Believed<'_>], place: &Place<'_>) -> Chart {
 
 #[cfg(test)]
 mod tests {
+    use super::super::repeated::tests::always;
     use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
@@ -200,8 +203,8 @@ mod tests {
         let believed = |small: f64, large: f64, mean: f64| Believed {
             place: Place::Recorded(&set),
             policy: "echo-schedule",
-            fixed: [small, small, large, large, large, large].map(|x| ((x, 0.01), (x, 0.01))).to_vec(),
-            like_known: ((mean, 0.01), (mean, 0.01)),
+            fixed: [small, small, large, large, large, large].map(|x| (always(x), always(x))).to_vec(),
+            like_known: (always(mean), always(mean)),
         };
         let (starved, fine) = (believed(0.3, 0.5, 0.5), believed(0.5, 0.4, 0.5));
         assert!(!starved.pessimism_pays() && fine.pessimism_pays());
@@ -210,7 +213,7 @@ mod tests {
         assert_eq!(pessimism(&[believed(0.3, 0.5, 0.5), believed(0.5, 0.4, 0.5)]).verdict, Verdict::Partly);
         assert_eq!(better_verdict(&[believed(0.3, 0.5, 0.5)]), Verdict::Agrees);
         assert_eq!(better_verdict(&[believed(0.5, 0.5, 0.5)]), Verdict::Disagrees);
-        assert_eq!(starved.best().1, (0.5, 0.01));
+        assert_eq!(starved.best().1, &always(0.5));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
-use super::words::{Measured, bare_percent, clearly_less, list, magnitudes, percent, share};
+use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Table, Verdict};
+use super::repeated::Repeated;
+use super::words::{list, magnitudes, percent, share};
 use super::worlds::{OF_PAPER, Place, Plan, last_third, policy, setting};
 use crate::discover::{Fetch, HubWorld, Setting, run as crawl};
 
@@ -38,18 +39,30 @@ fn measure(desk: &Desk<'_>, name: &str, world: &HubWorld, per_link: f64) -> Resu
 struct Results<'a> {
     place: Place<'a>,
     /// By policy and rate (by its place among all rates): share of profit, share of hubs seldom visited.
-    earned: HashMap<(&'static str, usize), (Measured, Measured)>,
+    runs: HashMap<(&'static str, usize), (Repeated, Repeated)>,
 }
 
 impl Results<'_> {
-    fn share(&self, policy: &'static str, rate: usize) -> Measured {
-        self.earned.get(&(policy, rate)).map_or((f64::NAN, f64::NAN), |(share, _)| *share)
+    fn earned(&self, policy: &'static str, rate: usize) -> &Repeated {
+        &self.runs[&(policy, rate)].0
+    }
+
+    /// Policies at a rate that earn clearly less than another, in the same worlds.
+    fn behind(&self, all: &[&'static str], policy: &'static str, rate: usize) -> usize {
+        let own = self.earned(policy, rate);
+        all.iter().filter(|other| self.earned(other, rate).is_below(own)).count()
+    }
+
+    /// No policy of the paper earns clearly more.
+    fn is_not_behind(&self, policy: &'static str, rate: usize) -> bool {
+        let own = self.earned(policy, rate);
+        OF_PAPER.iter().all(|other| !own.is_below(self.earned(other, rate)))
     }
 
     /// Fetches per link at which a policy gets nearly everything, by interpolation in the logarithm of the rate.
     fn enough(&self, policy: &'static str) -> Option<f64> {
         let points: Vec<(f64, f64)> =
-            all_rates().enumerate().map(|(k, rate)| (rate, self.share(policy, k).0)).collect();
+            all_rates().enumerate().map(|(k, rate)| (rate, self.earned(policy, k).mean())).collect();
         crossing(&points, ENOUGH)
     }
 }
@@ -93,10 +106,10 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     let results: Vec<Results<'_>> = asked
         .into_iter()
         .map(|(place, here)| {
-            let both = |asked| (answers.summary(&place, asked, 0), answers.summary(&place, asked, 1));
+            let both = |asked| (answers.repeated(&place, asked, 0), answers.repeated(&place, asked, 1));
             Results {
                 place,
-                earned: here.into_iter().map(|(name, k, asked)| ((name, k), both(asked))).collect(),
+                runs: here.into_iter().map(|(name, k, asked)| ((name, k), both(asked))).collect(),
             }
         })
         .collect();
@@ -108,12 +121,14 @@ fn findings(results: &[Results<'_>]) -> Findings {
         asked: "A crawler has a number of fetches, for front pages and feeds where links to new pages appear, and for those pages. What a page \
                 is worth falls within hours. How should the fetches be shared, and how much does it matter?"
             .into(),
+        found: results.first().map(found),
         setting: format!(
             "Three weeks of which the last counts (recorded items: the last third). Hubs by chance: link rates log-uniform from 0.05 to 40 a day, \
              profits from 0.01 to 10, each link's times an exponential number, mean lives from 3 hours to 2 days, fewer links at night and on \
              weekends. Recorded items: {} (those of sites with few stories each, `hn`, at paper scale only); the half-life is 6 hours. All must be learned. The budget is {} fetches for each link that appears: \
              of the paper's three rates our copy has only the highest, 0.2 per second. Profit is in percent of what all links were worth when they \
-             were new, the paper's upper bound. ±: over worlds, or over random halves of the recorded sources.",
+             were new, the paper's upper bound. ±: over worlds, or over random halves of the recorded sources. Policies are compared world by world, and \
+             better means by more than two standard errors of the difference.",
             list(&results.iter().skip(1).map(|of| of.place.name().to_owned()).collect::<Vec<_>>()),
             list(&RATES.map(|rate| rate.to_string())),
         ),
@@ -124,6 +139,18 @@ fn findings(results: &[Results<'_>]) -> Findings {
         charts: results.iter().map(chart).collect(),
         tables: results.iter().map(table).collect(),
     }
+}
+
+/// Of the world by chance, at the middle rate.
+fn found(of: &Results<'_>) -> String {
+    let percent = |name| percent(of.earned(name, 1).mean());
+    format!(
+        "With {} fetches for each link that appears, visiting sources in turn earns {} of what new pages are worth to readers, the paper's best rule {}, and Refrain {}.",
+        RATES[1],
+        percent("bfs"),
+        percent("echo-newpages"),
+        percent("refrain")
+    )
 }
 
 /// The same at all rates of the table, in each place.
@@ -140,21 +167,18 @@ fn often(holds: &[bool]) -> String {
 fn in_the_middle(results: &[Results<'_>], names: &[&'static str]) -> String {
     let place = |of: &Results<'_>| {
         let each: Vec<String> =
-            names.iter().map(|name| format!("{name} {}", percent(of.share(name, 1)))).collect();
+            names.iter().map(|name| format!("{name} {}", of.earned(name, 1).percent())).collect();
         format!("{}: {}", of.place.name(), list(&each))
     };
     results.iter().map(place).collect::<Vec<_>>().join("; ")
 }
 
 fn best(results: &[Results<'_>]) -> Claim {
-    let holds = at_all_rates(results, |of, k| {
-        let newpages = of.share("echo-newpages", k);
-        OF_PAPER.iter().all(|other| !clearly_less(newpages, of.share(other, k)))
-    });
+    let holds = at_all_rates(results, |of, k| of.is_not_behind("echo-newpages", k));
     Claim {
         paper: "ECHO-newpages earns most at all three crawl rates.".into(),
         measured: format!(
-            "None of the paper's other policies is better by more than two standard errors in {} (places and rates). At {} fetches per link, {}.",
+            "None of the paper's other policies is better in {} (places and rates). At {} fetches per link, {}.",
             often(&holds),
             RATES[1],
             in_the_middle(results, &["echo-newpages", "echo-schedule", "quota"])
@@ -168,8 +192,9 @@ const GREEDY_STARVES: &str = " It fetches all that it finds before it looks agai
     which is where it waited longest, however old that is.";
 
 fn greedy(results: &[Results<'_>]) -> Claim {
-    let holds =
-        at_all_rates(results, |of, k| of.share("echo-greedy", k).0 >= 0.8 * of.share("echo-newpages", k).0);
+    let holds = at_all_rates(results, |of, k| {
+        of.earned("echo-greedy", k).mean() >= 0.8 * of.earned("echo-newpages", k).mean()
+    });
     Claim {
         paper: "ECHO-greedy, which needs no schedule, earns nearly as much.".into(),
         measured: format!(
@@ -185,14 +210,12 @@ fn greedy(results: &[Results<'_>]) -> Claim {
 
 fn baselines(results: &[Results<'_>]) -> Claim {
     const BASE: [&str; 3] = ["bfs", "quota", "frequency"];
-    let holds = at_all_rates(results, |of, k| {
-        BASE.iter().all(|base| clearly_less(of.share(base, k), of.share("echo-newpages", k)))
-    });
+    let holds = at_all_rates(results, |of, k| of.behind(&BASE, "echo-newpages", k) == BASE.len());
     Claim {
         paper: "Breadth-first, fixed quotas, and frequency without clicks earn less than ECHO-newpages."
             .into(),
         measured: format!(
-            "All three do, by more than two standard errors, in {}. At {} fetches per link, {}.",
+            "All three do in {}. At {} fetches per link, {}.",
             often(&holds),
             RATES[1],
             in_the_middle(results, &["bfs", "quota", "frequency"])
@@ -229,7 +252,7 @@ fn breadth_first(results: &[Results<'_>]) -> Claim {
             .into(),
         measured: format!(
             "For {} of the bound it needs, of ECHO-newpages' fetches: {}. (At least 2.5 times agrees, more than once in part. Of the paper's sources most are worth next to nothing; here none is.)",
-            bare_percent(ENOUGH),
+            percent(ENOUGH),
             told.join("; ")
         ),
         verdict: verdict_of_ratios(ratios.iter().filter_map(|(_, ratio)| ratio.map(|(ratio, _)| ratio))),
@@ -248,29 +271,25 @@ fn verdict_of_ratios(ratios: impl Iterator<Item = f64>) -> Verdict {
 }
 
 fn seldom(results: &[Results<'_>]) -> Claim {
-    let of = |of: &Results<'_>| {
-        of.earned.get(&("echo-newpages", 1)).map_or((f64::NAN, f64::NAN), |(_, seldom)| *seldom)
-    };
-    let all: Vec<(&str, Measured)> = results.iter().map(|result| (result.place.name(), of(result))).collect();
+    let all: Vec<(&str, &Repeated)> =
+        results.iter().map(|of| (of.place.name(), &of.runs[&("echo-newpages", 1)].1)).collect();
     Claim {
         paper: "ECHO's schedule almost does not recrawl 70 % of the sources.".into(),
         measured: format!(
             "Less than once a week are visited, at {} fetches per link: {}. (50 to 90 % counts as agreeing.)",
             RATES[1],
-            list(&all.iter().map(|(name, share)| format!("{name} {}", percent(*share))).collect::<Vec<_>>())
+            list(&all.iter().map(|(name, share)| format!("{name} {}", share.percent())).collect::<Vec<_>>())
         ),
-        verdict: Verdict::of_all(all.iter().map(|(_, (share, _))| (0.5..=0.9).contains(share))),
+        verdict: Verdict::of_all(all.iter().map(|(_, share)| (0.5..=0.9).contains(&share.mean()))),
     }
 }
 
 fn ours(results: &[Results<'_>]) -> Claim {
-    let holds = at_all_rates(results, |of, k| {
-        OF_PAPER.iter().all(|other| !clearly_less(of.share("refrain", k), of.share(other, k)))
-    });
+    let holds = at_all_rates(results, |of, k| of.is_not_behind("refrain", k));
     Claim {
         paper: "(Not in the paper.) Hubs and new pages in one currency, Refrain's policy, earn at least what the best of the paper's do.".into(),
         measured: format!(
-            "None of them is better by more than two standard errors in {}. At {} fetches per link, {}.",
+            "None of them is better in {}. At {} fetches per link, {}.",
             often(&holds),
             RATES[1],
             in_the_middle(results, &["refrain", "echo-newpages"])
@@ -291,11 +310,11 @@ pub(super) fn file_of(place: &Place<'_>, kind: [&'static str; 4]) -> &'static st
 
 fn chart(of: &Results<'_>) -> Chart {
     let curve = |name: &'static str| {
-        let points = all_rates().enumerate().filter(|(k, _)| of.earned.contains_key(&(name, *k)));
+        let points = all_rates().enumerate().filter(|(k, _)| of.runs.contains_key(&(name, *k)));
         Curve {
             name: name.to_owned(),
             look: Look::Line,
-            points: points.map(|(k, rate)| Point::measured(rate, of.share(name, k))).collect(),
+            points: points.map(|(k, rate)| of.earned(name, k).measured().at(rate)).collect(),
         }
     };
     Chart {
@@ -309,7 +328,7 @@ fn chart(of: &Results<'_>) -> Chart {
 
 fn table(of: &Results<'_>) -> Table {
     let row = |name: &'static str| {
-        let cells = (0..RATES.len()).map(|k| percent(of.share(name, k)));
+        let cells = (0..RATES.len()).map(|k| of.earned(name, k).percent());
         std::iter::once(name.to_owned()).chain(cells).collect()
     };
     Table {
@@ -324,18 +343,19 @@ fn table(of: &Results<'_>) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use super::super::repeated::tests::always;
     use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
     fn made_up(place: Place<'_>, newpages: f64, others: f64) -> Results<'_> {
-        let mut earned = HashMap::new();
+        let mut runs = HashMap::new();
         for k in 0..RATES.len() {
             for name in OF_PAPER.into_iter().chain(["refrain"]) {
                 let share = if name == "echo-newpages" { newpages } else { others };
-                earned.insert((name, k), ((share, 0.01), (0.7, 0.1)));
+                runs.insert((name, k), (always(share), always(0.7)));
             }
         }
-        Results { place, earned }
+        Results { place, runs }
     }
 
     #[test]

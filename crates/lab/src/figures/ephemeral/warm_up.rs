@@ -2,9 +2,10 @@
 
 use refrain_core::time::Span;
 
-use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Table, Verdict};
+use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Table, Verdict};
+use super::repeated::Repeated;
 use super::table::file_of;
-use super::words::{Measured, clearly_less, linear, percent, share};
+use super::words::{linear, share};
 use super::worlds::{Answers, Asked, Place, Plan, mean_profit, policy, possible, setting};
 use crate::discover::{Expectation, HubWorld, Setting, Takings, run as crawl};
 
@@ -59,13 +60,13 @@ struct Warming<'a> {
 }
 
 /// The first week and the third of one policy, by period.
-type Weeks = Vec<(Measured, Measured)>;
+type Weeks = Vec<(Repeated, Repeated)>;
 
 impl Warming<'_> {
     fn weeks(&self, answers: &Answers, name: &str) -> Weeks {
         let here = self.asked.iter().filter(|(policy, _, _)| *policy == name);
-        let summary = |asked, number| answers.summary(&self.place, asked, number);
-        here.map(|(_, _, asked)| (summary(*asked, STEPS), summary(*asked, STEPS + 1))).collect()
+        let of = |asked, number| answers.repeated(&self.place, asked, number);
+        here.map(|(_, _, asked)| (of(*asked, STEPS), of(*asked, STEPS + 1))).collect()
     }
 }
 
@@ -100,6 +101,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             .into(),
         charts: places.iter().map(|of| chart(of, &answers)).collect(),
         tables: places.iter().map(|of| table(of, &answers)).collect(),
+        ..Findings::default()
     })
 }
 
@@ -117,7 +119,7 @@ fn start(places: &[Warming<'_>], answers: &Answers) -> Claim {
     let told: Vec<String> = all
         .iter()
         .map(|(place, name, weeks)| {
-            let periods = [0, 2, 3].map(|k| percent(weeks[k].0));
+            let periods = [0, 2, 3].map(|k| weeks[k].0.percent());
             format!("{place}, {name}: {}", periods.join(", "))
         })
         .collect();
@@ -138,12 +140,12 @@ const LATE_IS_BETTER: &str = " Who thinks little of unknown hubs is better off w
     it looks at many; from then on those that it knows leave no fetches for the others.";
 
 fn rises(weeks: &Weeks) -> bool {
-    weeks[1..].iter().any(|(first, _)| clearly_less(weeks[0].0, *first))
+    weeks[1..].iter().any(|(first, _)| weeks[0].0.is_below(first))
 }
 
 fn falls(weeks: &Weeks) -> bool {
-    let (often, seldom) = (weeks[0].0, weeks[PERIODS.len() - 1].0);
-    clearly_less(seldom, often) && seldom.0 < 0.9 * often.0
+    let (often, seldom) = (&weeks[0].0, &weeks[PERIODS.len() - 1].0);
+    seldom.is_below(often) && seldom.mean() < 0.9 * often.mean()
 }
 
 fn end(places: &[Warming<'_>], answers: &Answers) -> Claim {
@@ -151,7 +153,7 @@ fn end(places: &[Warming<'_>], answers: &Answers) -> Claim {
     let told: Vec<String> = all
         .iter()
         .map(|(place, name, weeks)| {
-            let periods = [0, 2].map(|k| percent(weeks[k].1));
+            let periods = [0, 2].map(|k| weeks[k].1.percent());
             format!("{place}, {name}: {}", periods.join(" and "))
         })
         .collect();
@@ -167,30 +169,30 @@ fn end(places: &[Warming<'_>], answers: &Answers) -> Claim {
 }
 
 fn same_in_the_end(weeks: &Weeks) -> bool {
-    let (often, daily) = (weeks[0].1, weeks[2].1);
-    let differs = clearly_less(often, daily) || clearly_less(daily, often);
-    !(differs && (often.0 - daily.0).abs() > 0.05 * often.0)
+    let (often, daily) = (&weeks[0].1, &weeks[2].1);
+    let differs = often.is_below(daily) || daily.is_below(often);
+    !(differs && (often.mean() - daily.mean()).abs() > 0.05 * often.mean())
 }
 
 fn ours(places: &[Warming<'_>], answers: &Answers) -> Claim {
-    let daily = |of: &Warming<'_>, name| of.weeks(answers, name)[2].0;
-    let pairs: Vec<(&str, Measured, Measured)> = places
+    let daily = |of: &Warming<'_>, name| of.weeks(answers, name)[2].0.clone();
+    let pairs: Vec<(&str, Repeated, Repeated)> = places
         .iter()
         .map(|of| (of.place.name(), daily(of, "refrain"), daily(of, "echo-newpages, pessimistic")))
         .collect();
     let told: Vec<String> = pairs
         .iter()
-        .map(|(place, ours, theirs)| format!("{place} {} and {}", percent(*ours), percent(*theirs)))
+        .map(|(place, ours, theirs)| format!("{place} {} and {}", ours.percent(), theirs.percent()))
         .collect();
     Claim {
         paper: "(Not in the paper.) Who expects unknown hubs to be like known ones needs the logs less: with a log a day, Refrain earns more in the first week than a pessimist.".into(),
         measured: format!("Refrain and a pessimistic ECHO-newpages in the first week, logs every 24 hours: {}.", told.join("; ")),
-        verdict: first_week_verdict(pairs.iter().map(|(_, ours, theirs)| (*ours, *theirs))),
+        verdict: first_week_verdict(pairs.iter().map(|(_, ours, theirs)| (ours, theirs))),
     }
 }
 
-fn first_week_verdict(pairs: impl Iterator<Item = (Measured, Measured)>) -> Verdict {
-    Verdict::of_all(pairs.map(|(ours, theirs)| clearly_less(theirs, ours)))
+fn first_week_verdict<'a>(pairs: impl Iterator<Item = (&'a Repeated, &'a Repeated)>) -> Verdict {
+    Verdict::of_all(pairs.map(|(ours, theirs)| theirs.is_below(ours)))
 }
 
 fn chart(of: &Warming<'_>, answers: &Answers) -> Chart {
@@ -199,7 +201,7 @@ fn chart(of: &Warming<'_>, answers: &Answers) -> Chart {
         name: format!("{name}, {}", PERIODS[*k].0),
         look: if *name == "echo-newpages" { Look::Line } else { Look::Dashes },
         points: (0..STEPS)
-            .map(|step| Point::measured((step as f64 + 0.5) * days, answers.summary(&of.place, *asked, step)))
+            .map(|step| answers.repeated(&of.place, *asked, step).measured().at((step as f64 + 0.5) * days))
             .collect(),
     };
     let shown = |(name, k, _): &&(&'static str, usize, Asked)| *name == "echo-newpages" || *k == 2;
@@ -216,7 +218,7 @@ fn table(of: &Warming<'_>, answers: &Answers) -> Table {
     let rows = LEARNERS.iter().flat_map(|(name, _, _)| {
         let weeks = of.weeks(answers, name);
         weeks.into_iter().zip(PERIODS).map(move |((first, third), (period, _))| {
-            vec![format!("{name}, {period}"), percent(first), percent(third)]
+            vec![format!("{name}, {period}"), first.percent(), third.percent()]
         })
     });
     Table {
@@ -229,13 +231,14 @@ fn table(of: &Warming<'_>, answers: &Answers) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use super::super::repeated::tests::always;
     use super::super::worlds::tests::{at_a_desk, small_set};
     use super::*;
 
     #[test]
     fn verdicts_turn_with_the_numbers() {
         let weeks = |first: [f64; 4], third: [f64; 4]| -> Weeks {
-            first.into_iter().zip(third).map(|(a, b)| ((a, 0.01), (b, 0.01))).collect()
+            first.into_iter().zip(third).map(|(a, b)| (always(a), always(b))).collect()
         };
         assert!(falls(&weeks([0.5, 0.45, 0.4, 0.2], [0.6; 4])));
         assert!(!falls(&weeks([0.5, 0.5, 0.5, 0.48], [0.6; 4])));
@@ -245,9 +248,8 @@ mod tests {
         );
         assert!(same_in_the_end(&weeks([0.5; 4], [0.6, 0.6, 0.59, 0.2])));
         assert!(!same_in_the_end(&weeks([0.5; 4], [0.6, 0.6, 0.5, 0.2])));
-        let pair = |ours| [((ours, 0.01), (0.5, 0.01))].into_iter();
-        assert_eq!(first_week_verdict(pair(0.6)), Verdict::Agrees);
-        assert_eq!(first_week_verdict(pair(0.5)), Verdict::Disagrees);
+        let verdict = |ours| first_week_verdict([(&always(ours), &always(0.5))].into_iter());
+        assert_eq!((verdict(0.6), verdict(0.5)), (Verdict::Agrees, Verdict::Disagrees));
     }
 
     #[test]

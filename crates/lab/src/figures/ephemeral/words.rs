@@ -1,17 +1,9 @@
-//! Numbers in words, and verdicts over several worlds.
+//! Numbers in words, and axes.
 
 use super::super::{Axis, Scaling};
 
-/// A number with its error.
-pub(super) type Measured = (f64, f64);
-
-/// `43.2 ± 0.5 %`.
-pub(super) fn percent((value, error): Measured) -> String {
-    format!("{:.1} ± {:.1} %", 100.0 * value, 100.0 * error)
-}
-
 /// `43.2 %`.
-pub(super) fn bare_percent(value: f64) -> String {
+pub(super) fn percent(value: f64) -> String {
     format!("{:.1} %", 100.0 * value)
 }
 
@@ -22,11 +14,6 @@ pub(super) fn list(parts: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
-}
-
-/// Whether a number is less than another by more than two standard errors of their difference.
-pub(super) fn clearly_less(a: Measured, b: Measured) -> bool {
-    a.0 < b.0 - 2.0 * a.1.hypot(b.1)
 }
 
 /// An axis of plain numbers.
@@ -49,16 +36,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_within_two_errors_are_none() {
-        assert!(clearly_less((1.0, 0.1), (1.5, 0.1)));
-        assert!(!clearly_less((1.0, 0.2), (1.5, 0.2)));
-        assert!(!clearly_less((1.5, 0.1), (1.0, 0.1)));
-    }
-
-    #[test]
     fn lists_read_well() {
         let words = |parts: &[&str]| list(&parts.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!([words(&[]), words(&["a"]), words(&["a", "b", "c"])], ["", "a", "a, b and c"]);
-        assert_eq!((percent((0.4321, 0.0049)), bare_percent(0.5)), ("43.2 ± 0.5 %".into(), "50.0 %".into()));
+        assert_eq!(percent(0.4321), "43.2 %");
     }
 }

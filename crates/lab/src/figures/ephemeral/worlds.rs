@@ -2,16 +2,12 @@
 
 use std::f64::consts::TAU;
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use refrain_core::time::Span;
 
 use super::super::{Cell, Desk, FigureError, ItemSet};
-use super::words::Measured;
+use super::repeated::{Kind, Repeated, half};
 use crate::discover::{DiscoverError, Fetch, HubPolicy, HubWorld, MadeUpHubs, Plans, Setting, Takings};
 use crate::made_up::Numbers;
-use crate::simulate::mean_and_error;
 
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
@@ -105,31 +101,14 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Mean and standard error from what the repetitions gave.
-    pub(super) fn summary(&self, numbers: &[f64]) -> Measured {
-        match self {
-            Self::ByChance(_) => mean_and_error(numbers.iter().copied()),
-            Self::Recorded(_) => whole_and_halves(numbers),
-        }
+    /// A number of each of its repetitions.
+    pub(super) fn repeated(&self, numbers: Vec<f64>) -> Repeated {
+        let kind = match self {
+            Self::ByChance(_) => Kind::Alike,
+            Self::Recorded(_) => Kind::Halves,
+        };
+        Repeated::new(numbers, kind)
     }
-}
-
-/// What a repetition has of something recorded: all of it at first, a half by chance from then on.
-pub(super) fn half<T: Clone>(all: &[T], seed: u64, repetition: u64) -> Vec<T> {
-    let mut all = all.to_vec();
-    if repetition > 0 {
-        all.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.wrapping_add(repetition)));
-        all.truncate(all.len().div_ceil(2));
-    }
-    all
-}
-
-/// The number of the whole, which comes first, and its standard error from those of halves: their deviation from their mean. (What
-/// half of a sample, drawn without putting back, deviates from the whole is what the whole deviates from what it was drawn from.)
-pub(super) fn whole_and_halves(numbers: &[f64]) -> Measured {
-    let (whole, halves) =
-        numbers.split_first().map_or((f64::NAN, numbers), |(whole, halves)| (*whole, halves));
-    (whole, mean_and_error(halves.iter().copied()).1 * (halves.len() as f64).sqrt())
 }
 
 /// The share of links that appear at this time of a week that begins on a Monday at midnight: few at night, half on weekends.
@@ -233,11 +212,10 @@ impl Answers {
         &self.0[asked.first..asked.first + asked.count]
     }
 
-    /// One of the numbers of each repetition, summed up.
-    pub(super) fn summary(&self, place: &Place<'_>, asked: Asked, number: usize) -> Measured {
-        let numbers: Vec<f64> =
-            self.of(asked).iter().map(|of| of.get(number).copied().unwrap_or(f64::NAN)).collect();
-        place.summary(&numbers)
+    /// One of the numbers of each repetition.
+    pub(super) fn repeated(&self, place: &Place<'_>, asked: Asked, number: usize) -> Repeated {
+        let of = |numbers: &Vec<f64>| numbers.get(number).copied().unwrap_or(f64::NAN);
+        place.repeated(self.of(asked).iter().map(of).collect())
     }
 }
 
@@ -290,10 +268,17 @@ pub(super) mod tests {
         let halves = [1, 2].map(|repetition| place.world(1, repetition).unwrap());
         assert!(halves.iter().all(|half| half.hubs.len() == 4) && halves[0] != halves[1]);
         assert_eq!(halves[0], place.world(1, 1).unwrap());
-        // The whole is 5; the halves, 4 and 6, deviate by the root of 2.
-        let (value, error) = place.summary(&[5.0, 4.0, 6.0]);
-        assert!(value == 5.0 && (error - 2f64.sqrt()).abs() < 1e-12, "{error}");
-        assert_eq!(Place::ByChance(1).summary(&[4.0, 6.0]), (5.0, 1.0));
+        assert_eq!(
+            (
+                place.repeated(vec![5.0, 4.0, 6.0]).mean(),
+                Place::ByChance(1).repeated(vec![5.0, 4.0, 6.0]).mean()
+            ),
+            (5.0, 5.0)
+        );
+        assert_eq!(
+            (place.repeated(vec![1.0, 4.0]).mean(), Place::ByChance(1).repeated(vec![1.0, 4.0]).mean()),
+            (1.0, 2.5)
+        );
     }
 
     #[test]

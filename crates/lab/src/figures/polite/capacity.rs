@@ -51,7 +51,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         ),
         claims,
         use_of_it: format!(
-            "refrain plan knows how fast its crawlers are and plans for no more fetches than they can make: it is at {ours:.4} with the right R and at {ours_twice:.4} with twice as many."
+            "`refrain plan` knows how fast its crawlers are and plans for no more fetches than they can make: it is at {ours:.4} with the right R and at {ours_twice:.4} with twice as many."
         ),
         charts: vec![Chart {
             file: "staleness",
@@ -69,6 +69,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             curves: curves(&places),
         }],
         tables: vec![table("R", &places, |share| format!("{share} × capacity"))],
+        ..Findings::default()
     })
 }
 

@@ -26,7 +26,7 @@ pub(super) fn of_pages(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         measured: format!(
             "{} above it on average, {} at θ = 1",
             percent(bound),
-            percent(ratio(&places[4], PSP, WP))
+            percent(places[4].above(PSP, WP).mean)
         ),
         verdict: Verdict::of((bound - 0.03).abs() <= 0.01, bound <= CLOSE),
     });
@@ -35,7 +35,7 @@ pub(super) fn of_pages(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         measured: format!(
             "{} staler on average, {} at θ = 1; the average depends on which exponents there are, which the paper does not say",
             percent(wolf),
-            percent(ratio(&places[4], M_WOLF, PSP))
+            percent(places[4].above(M_WOLF, PSP).mean)
         ),
         verdict: Verdict::of((wolf - 0.095).abs() <= 0.025, wolf > 0.05),
     });
@@ -54,6 +54,7 @@ pub(super) fn of_pages(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         &places,
         "Pages are on hosts, and hosts may be asked only so often. If most pages are on few hosts, those hosts cannot be asked often enough for all their pages. How stale do copies get, and \
          which plan comes closest to what is possible?",
+        found(&places),
         format!(
             "{} Pages per host by Zipf's law with exponent θ; rates uniform from once in 100 hours to once an hour.",
             size.said()
@@ -92,6 +93,7 @@ pub(super) fn of_rates(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     Ok(findings(
         &places,
         "Some pages change every hour, most hardly ever. Does the plan that suits pages of all kinds also suit a web in which few pages change often?",
+        None,
         format!(
             "{} Pages per host by Zipf's law with exponent 1. The paper draws rates by Zipf's law but does not say over which values: here they are between once in 100 hours and once an \
              hour, with a density that falls with the power θ, so that θ = 0 is the uniform distribution of the other figures.",
@@ -130,22 +132,40 @@ fn close_to_infinity(places: &[Place]) -> Claim {
     }
 }
 
-fn ratio(place: &Place, name: usize, other: usize) -> f64 {
-    place.mean(name) / place.mean(other) - 1.0
-}
-
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-fn findings(places: &[Place], asked: &str, setting: String, axis: &str, claims: Vec<Claim>) -> Findings {
+/// At the exponent of the paper's table.
+fn found(places: &[Place]) -> Option<String> {
+    let place = places.iter().find(|place| place.x == 1.0)?;
+    let percent = |name: usize| percent(place.mean(name));
+    Some(format!(
+        "If few servers have most pages, copies are stale for {} of a day even under a plan that no polite crawler can beat. The paper's plan comes to {}, Refrain's to {}; whoever \
+         plans without politeness and then obeys it, to {}.",
+        percent(WP),
+        percent(PSP),
+        percent(REFRAIN),
+        percent(M_WOLF)
+    ))
+}
+
+fn findings(
+    places: &[Place],
+    asked: &str,
+    found: Option<String>,
+    setting: String,
+    axis: &str,
+    claims: Vec<Claim>,
+) -> Findings {
     let (psp, ours) = (above(places, PSP, WP), above(places, REFRAIN, WP));
     Findings {
         asked: asked.to_owned(),
+        found,
         setting,
         claims,
         use_of_it: format!(
-            "refrain plan takes the same numbers of fetches, but balances the order of a host's fetches over all its pages: {} above the bound on average, where PSP is {} above it.",
+            "`refrain plan` takes the same numbers of fetches, but balances the order of a host's fetches over all its pages: {} above the bound on average, where PSP is {} above it.",
             percent(ours),
             percent(psp)
         ),

@@ -5,8 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use refrain_core::plan::{PlanPage, Problem, Timing};
 use refrain_core::time::Span;
 
-use super::super::{Cell, Curve, Desk, FigureError, Look, Point, Table};
-use crate::simulate::mean_and_error;
+use super::super::{Cell, Curve, Desk, FigureError, Look, Measured, Table};
 
 const HOUR: f64 = 3600.0;
 const HORIZON: Span = Span::from_whole_secs(86_400);
@@ -33,7 +32,7 @@ pub(super) struct Size {
 
 impl Size {
     pub(super) fn of(desk: &Desk<'_>) -> Self {
-        desk.pick(Self { smaller: 20, repetitions: 3 }, Self { smaller: 1, repetitions: 2 })
+        desk.pick(Self { smaller: 20, repetitions: 3 }, Self { smaller: 1, repetitions: 5 })
     }
 
     fn pages(self) -> usize {
@@ -162,37 +161,42 @@ fn rate(share: f64, theta: f64) -> f64 {
     low * (1.0 + share * (ratio.powf(power) - 1.0)).powf(1.0 / power)
 }
 
-/// What repetitions at one place measured: the mean and its standard error, for each that is compared.
+/// What repetitions at one place measured, for each that is compared.
 pub(super) struct Place {
     pub(super) x: f64,
-    pub(super) found: Vec<(f64, f64)>,
+    runs: Vec<Vec<f64>>,
 }
 
 /// Places from the numbers of their repetitions.
 pub(super) fn places(xs: &[f64], numbers: &[Vec<f64>], size: Size) -> Vec<Place> {
-    let all = |runs: &[Vec<f64>]| {
-        (0..NAMES.len()).map(|name| mean_and_error(runs.iter().map(move |run| run[name]))).collect()
-    };
     let groups = numbers.chunks(size.repetitions as usize);
-    xs.iter().zip(groups).map(|(x, runs)| Place { x: *x, found: all(runs) }).collect()
+    xs.iter().zip(groups).map(|(x, runs)| Place { x: *x, runs: runs.to_vec() }).collect()
 }
 
 impl Place {
+    fn found(&self, name: usize) -> Measured {
+        Measured::of(self.runs.iter().map(|run| run[name]))
+    }
+
     pub(super) fn mean(&self, name: usize) -> f64 {
-        self.found[name].0
+        self.found(name).mean
+    }
+
+    /// By how much one is above another, as a share of the other: repetition by repetition, since pages move both together.
+    pub(super) fn above(&self, name: usize, other: usize) -> Measured {
+        Measured::of(self.runs.iter().map(|run| run[name] / run[other] - 1.0))
     }
 }
 
 /// The mean over places of by how much one is above another.
 pub(super) fn above(places: &[Place], name: usize, other: usize) -> f64 {
-    let ratios: f64 = places.iter().map(|place| place.mean(name) / place.mean(other) - 1.0).sum();
+    let ratios: f64 = places.iter().map(|place| place.above(name, other).mean).sum();
     ratios / places.len() as f64
 }
 
 /// The greatest over places of how far one is from another, as a share of the other.
 pub(super) fn farthest(places: &[Place], name: usize, other: usize) -> f64 {
-    let far = places.iter().map(|place| (place.mean(name) / place.mean(other) - 1.0).abs());
-    far.fold(0.0, f64::max)
+    places.iter().map(|place| place.above(name, other).mean.abs()).fold(0.0, f64::max)
 }
 
 /// At how many places one is less stale than another.
@@ -204,21 +208,17 @@ pub(super) fn curves(places: &[Place]) -> Vec<Curve> {
     let curve = |name: usize| Curve {
         name: NAMES[name].to_owned(),
         look: if name <= INF_CRAWLERS { Look::Dashes } else { Look::Line },
-        points: places.iter().map(|place| Point::measured(place.x, place.found[name])).collect(),
+        points: places.iter().map(|place| place.found(name).at(place.x)).collect(),
     };
     [REFRAIN, PSP, MP2, M_WOLF, INF_CRAWLERS, WP, NON_POLITE].into_iter().map(curve).collect()
 }
 
 /// By how much each is above the bound for polite plans.
 pub(super) fn above_bound(places: &[Place]) -> Vec<Curve> {
-    let point = |place: &Place, name: usize| {
-        // Without an error: repetitions move both together.
-        Point::at(place.x, place.mean(name) / place.mean(WP) - 1.0)
-    };
     let curve = |name: usize| Curve {
         name: NAMES[name].to_owned(),
         look: if name == INF_CRAWLERS { Look::Dashes } else { Look::Line },
-        points: places.iter().map(|place| point(place, name)).collect(),
+        points: places.iter().map(|place| place.above(name, WP).at(place.x)).collect(),
     };
     [REFRAIN, PSP, MP2, M_WOLF, INF_CRAWLERS].into_iter().map(curve).collect()
 }
@@ -228,12 +228,12 @@ pub(super) fn table(first: &str, places: &[Place], say: impl Fn(f64) -> String) 
     columns.extend(NAMES.iter().map(|name| (*name).to_owned()));
     let row = |place: &Place| {
         let mut cells = vec![say(place.x)];
-        cells.extend(place.found.iter().map(|(mean, _)| format!("{mean:.4}")));
+        cells.extend((0..NAMES.len()).map(|name| place.found(name).to_string()));
         cells
     };
     Table {
         file: "staleness",
-        title: "Mean staleness".to_owned(),
+        title: "Mean staleness ± standard error".to_owned(),
         columns,
         rows: places.iter().map(row).collect(),
     }

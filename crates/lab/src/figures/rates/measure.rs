@@ -95,7 +95,8 @@ impl Studied {
                     .iter()
                     .map(|k| {
                         let errors = self.at(place, *k);
-                        Point::measured(f64::from(*k), (errors.rmse() / delta, errors.uncertainty() / delta))
+                        let point = Point::at(f64::from(*k), errors.rmse() / delta);
+                        Point { error: errors.uncertainty() / delta, ..point }
                     })
                     .collect(),
             })

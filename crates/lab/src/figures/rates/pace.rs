@@ -8,13 +8,13 @@ use crate::study::Study;
 pub(super) const SLOW: Experiment = figure(
     "rates-3",
     "Fig 3",
-    "Estimators where hardly any fetch finds a page unchanged: Δ = 500, p = 3",
+    "estimators where hardly any fetch finds a page unchanged: Δ = 500, p = 3",
     slow,
 );
 pub(super) const QUICK: Experiment = figure(
     "rates-4",
     "Fig 4",
-    "Estimators where one fetch in eleven finds a page unchanged: Δ = 500, p = 50",
+    "estimators where one fetch in eleven finds a page unchanged: Δ = 500, p = 50",
     quick,
 );
 
@@ -73,6 +73,7 @@ fn findings(
             studied.errors("error", format!("Error by the number of intervals, Δ = 500, p = {p}")),
         ],
         tables: vec![studied.table("error", "Root mean squared errors as shares of the rate, ± standard error")],
+        ..Findings::default()
     })
 }
 

@@ -11,7 +11,7 @@ use crate::study::Study;
 pub(super) const FIGURE: Experiment = figure(
     "rates-5",
     "Fig 5",
-    "The offset of LLN, the steps of SA, the momentum of SAM at Δ = 500, p = 10",
+    "the offset of LLN, the steps of SA, the momentum of SAM at Δ = 500, p = 10",
     run,
 );
 
@@ -92,6 +92,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         use_of_it: "Refrain's default has no such knobs; LLN, SA and SAM are there as `refrain estimate --method`.".into(),
         charts: charts.collect(),
         tables: tables.collect(),
+        ..Findings::default()
     })
 }
 

@@ -69,6 +69,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             "Accuracy, mean ± standard error",
             &[Who::Baseline, GREEDY, LDS, Who::Settled(0), Who::Settled(1)],
         )],
+        ..Findings::default()
     })
 }
 

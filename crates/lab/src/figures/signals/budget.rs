@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::simulate::{self, Setting, World};
 
 pub(super) const FIGURE: Experiment =
-    figure("signals-9", "Fig 9", "Accuracy over time as the budget rises by half and falls back", run);
+    figure("signals-9", "Fig 9", "accuracy over time as the budget rises by half and falls back", run);
 
 const PAGES: usize = 1000;
 const MORE: f64 = 150.0;
@@ -94,6 +94,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             columns: ["policy, fetches per unit", "optimum", "difference to it", "units until there"].map(String::from).into(),
             rows: rows.collect(),
         }],
+        ..Findings::default()
     })
 }
 

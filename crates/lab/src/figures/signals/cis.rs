@@ -73,6 +73,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             "Accuracy, mean ± standard error",
             &[Who::Baseline, Who::Bound, GREEDY, CIS],
         )],
+        ..Findings::default()
     })
 }
 

@@ -103,6 +103,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             columns: ["noise", "GREEDY", "GREEDY-CIS+", "GREEDY-NCIS", "GREEDY-NCIS minus GREEDY-CIS+"].map(String::from).into(),
             rows: rows.collect(),
         }],
+        ..Findings::default()
     })
 }
 

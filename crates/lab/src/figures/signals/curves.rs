@@ -13,7 +13,7 @@ use crate::figures::{
 use crate::made_up::MadeUp;
 
 pub(super) const FIGURE: Experiment =
-    figure("signals-6", "Fig 6", "The crawl value over time, and its first one, two and three terms", run);
+    figure("signals-6", "Fig 6", "the crawl value over time, and its first one, two and three terms", run);
 
 /// Δ, λ and ν of the page that is drawn.
 const PAGE: (f64, f64, f64) = (0.5, 0.5, 0.3);
@@ -83,6 +83,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             columns: ["terms", "at worst where drawn", "in the limit", "in the limit, pages of Fig 4"].map(String::from).into(),
             rows: rows.collect(),
         }],
+        ..Findings::default()
     })
 }
 

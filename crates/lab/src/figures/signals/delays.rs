@@ -12,7 +12,7 @@ use crate::made_up::MadeUp;
 use crate::policy::Policy;
 
 pub(super) const FIGURE: Experiment =
-    figure("signals-8", "Fig 8", "Signals that come late, and a rule that ignores those after a fetch", run);
+    figure("signals-8", "Fig 8", "signals that come late, and a rule that ignores those after a fetch", run);
 
 /// The mean delay, and for how long the paper's rule ignores signals: in steps between fetches.
 const LATE: f64 = 6.0;
@@ -72,6 +72,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         asked: "A signal takes time. If the page was fetched meanwhile, it announces what the fetch has seen, and sends the crawler there \
                 again for nothing. The paper's remedy is to ignore signals that come soon after a fetch."
             .into(),
+        found: found(&swept),
         setting: format!(
             "As in Fig 4, but every signal comes a Poisson(6) number of steps of 1/R late (the paper names the distribution and not its \
              unit; its rule ignores signals within 5/R of a fetch, so the unit must be 1/R); {size}. Late signals break the formula for the \
@@ -119,6 +120,16 @@ fn by_length(swept: &Swept) -> Chart {
         y: axis("accuracy, difference to no delay".into()),
         curves: vec![curve],
     }
+}
+
+fn found(swept: &Swept) -> Option<String> {
+    let loss = swept.gain_at(PLENTY, DELAYED, AT_ONCE)?;
+    Some(format!(
+        "Signals that come a little late cost {:.1} % of requests their fresh copy where fetches are plenty. To ignore those that come soon after a fetch, the paper's remedy, \
+         gives back {}.",
+        -100.0 * loss.mean,
+        share(swept.gain_at(PLENTY, RULE, DELAYED)?, loss)
+    ))
 }
 
 fn claims(swept: &Swept) -> Vec<Claim> {
@@ -175,13 +186,7 @@ fn recovers(loss: Measured, rest: Measured) -> Verdict {
         return Verdict::Unclear;
     }
     let given_back = 1.0 - rest.mean / loss.mean;
-    if rest.is_near_zero(NEAR) && given_back >= 0.75 {
-        Verdict::Agrees
-    } else if given_back >= 0.25 {
-        Verdict::Partly
-    } else {
-        Verdict::Disagrees
-    }
+    Verdict::of(rest.is_near_zero(NEAR) && given_back >= 0.75, given_back >= 0.25)
 }
 
 #[cfg(test)]

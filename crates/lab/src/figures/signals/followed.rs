@@ -9,7 +9,7 @@ use crate::figures::{Claim, Desk, Experiment, FigureError, Findings, Table, Verd
 use crate::policy::Policy;
 
 pub(super) const FIGURE: Experiment =
-    figure("signals-7", "Fig 7", "Empirical rates of GREEDY and LDS against the optimal ones", run);
+    figure("signals-7", "Fig 7", "empirical rates of GREEDY and LDS against the optimal ones", run);
 
 const SIZES: [usize; 2] = [100, 500];
 const GREEDY: usize = 0;
@@ -50,6 +50,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             columns: ["pages", "GREEDY", "LDS", "one fetch"].map(String::from).into(),
             rows: rows.collect(),
         }],
+        ..Findings::default()
     })
 }
 

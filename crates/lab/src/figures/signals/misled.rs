@@ -12,7 +12,7 @@ use crate::policy::Policy;
 pub(super) const FIGURE: Experiment = figure(
     "signals-14",
     "Fig 14",
-    "Empirical rates of GREEDY, GREEDY-CIS and GREEDY-NCIS where signals may be false",
+    "empirical rates of GREEDY, GREEDY-CIS and GREEDY-NCIS where signals may be false",
     run,
 );
 
@@ -74,6 +74,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 .into(),
             rows: rows.collect(),
         }],
+        ..Findings::default()
     })
 }
 

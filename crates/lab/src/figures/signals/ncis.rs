@@ -61,6 +61,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         asked: "A signal announces some changes, and some signals announce nothing. Who believes every signal runs after false ones; who \
                 believes none misses the true ones. The exact crawl value weighs each signal by what it is worth."
             .into(),
+        found: found(&swept),
         setting: format!(
             "100 fetches per unit of time, change and request rates uniform in [0, 1], recall Beta(¼, ¼), false signals at a rate \
              uniform in [.1, .6]; {size}. All policies see the same signals; differences are taken instance by instance."
@@ -84,6 +85,19 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             &[&[Who::Baseline, Who::Bound][..], &all[..]].concat(),
         )],
     })
+}
+
+/// At the border between plenty and few fetches.
+fn found(swept: &Swept) -> Option<String> {
+    let place = swept.sizes().iter().position(|size| *size == PLENTY)?;
+    let percent = |who: Who| 100.0 * swept.accuracy(place, who).mean;
+    Some(format!(
+        "Where fetches are scarce ({PLENTY} pages, 100 fetches per unit of time), {:.1} % of requests find a fresh copy if signals are ignored, {:.1} % if all of them \
+         are believed, and {:.1} % if each counts for what it is worth.",
+        percent(GREEDY),
+        percent(CIS),
+        percent(NCIS)
+    ))
 }
 
 fn claims(swept: &Swept) -> Vec<Claim> {
@@ -165,13 +179,7 @@ fn claims(swept: &Swept) -> Vec<Claim> {
 
 /// Four of five agree; not even half of them does not.
 fn almost_all(held: usize, all: usize) -> Verdict {
-    if 5 * held >= 4 * all {
-        Verdict::Agrees
-    } else if 2 * held >= all {
-        Verdict::Partly
-    } else {
-        Verdict::Disagrees
-    }
+    Verdict::of(5 * held >= 4 * all, 2 * held >= all)
 }
 
 fn deteriorates(gains: &[Measured]) -> Verdict {

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 pub(super) const FIGURE: Experiment = figure(
     "signals-12",
     "Fig 12 and 13",
-    "Empirical rates of GREEDY-CIS by recall and by change rate of pages",
+    "empirical rates of GREEDY-CIS by recall and by change rate of pages",
     run,
 );
 
@@ -68,6 +68,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
             columns: ["pages", "change rate below ½", "change rate above ½", "all"].map(String::from).into(),
             rows: rows_of_both.collect(),
         }],
+        ..Findings::default()
     })
 }
 

@@ -111,15 +111,15 @@ fn round(number: f64) -> f64 {
     (10.0 * number).round() / 10.0
 }
 
+/// Refrain, or what it ranks pages by.
 fn is_ours(curve: &Curve) -> bool {
-    curve.name.to_lowercase().starts_with("refrain")
+    curve.name.to_lowercase().starts_with("refrain") || curve.name == "GREEDY-NCIS"
 }
 
-/// Refrain has its own colour in all charts; a single row of dashes is no colour.
+/// Refrain has its own colour in all charts, and nobody else has it; a single row of dashes is no colour.
 fn colours(curves: &[Curve]) -> Vec<String> {
     let lone_dashes = curves.iter().filter(|curve| curve.look == Look::Dashes).count() == 1;
-    let mut next = usize::from(curves.iter().any(is_ours));
-    let mut ours = 0;
+    let (mut next, mut ours) = (0, 0);
     let mut colour = |curve: &Curve| {
         if lone_dashes && curve.look == Look::Dashes {
             return "d".to_owned();
@@ -129,7 +129,7 @@ fn colours(curves: &[Curve]) -> Vec<String> {
             ours += 1;
             return "c0".to_owned();
         }
-        let own = format!("c{}", next % COLOURS);
+        let own = format!("c{}", 1 + next % (COLOURS - 1));
         next += 1;
         own
     };

@@ -59,12 +59,14 @@ fn one_of_everything() {
 }
 
 #[test]
-fn ours_is_always_of_the_same_colour() {
+fn ours_is_always_of_the_same_colour_and_nobody_else_is() {
     let points = [(0.0, 0.0), (1.0, 1.0)];
     let others = [curve("A", Look::Line, points), curve("bound", Look::Dashes, points)];
-    assert_eq!(colours(&others), ["c0", "d"]);
+    assert_eq!(colours(&others), ["c1", "d"]);
     let with_ours = [others.as_slice(), &[curve("Refrain", Look::Line, points)]].concat();
     assert_eq!(colours(&with_ours), ["c1", "d", "c0"]);
+    let many: Vec<Curve> = (0..20).map(|k| curve(&k.to_string(), Look::Line, points)).collect();
+    assert!(!colours(&many).contains(&"c0".to_owned()));
 }
 
 #[test]

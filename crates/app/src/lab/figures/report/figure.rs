@@ -5,6 +5,7 @@ use refrain_lab::figures::Verdict;
 
 use super::super::draw;
 use super::super::record::{Claim, Record, Table, capital, said};
+use super::prose;
 
 /// A verdict: a word, a sign and a colour.
 pub(super) fn tag(verdict: Verdict) -> Markup {
@@ -22,12 +23,13 @@ pub(super) fn article(record: &Record) -> Markup {
         article.figure id=(record.name) {
             p.kicker { (record.figure) " · " (record.name) }
             h3 { a.here href={ "#" (record.name) } { (capital(&record.title)) } }
-            p { (record.asked) }
+            p { (prose(&record.asked)) }
+            @if let Some(found) = &record.found { p.found { (found) } }
             @for chart in &record.charts { (draw::html(chart, &format!("{}-{}", record.name, chart.file))) }
             (claims(&record.claims))
             @for table in &record.tables { (rows(table)) }
-            p.ours { strong { "In Refrain. " } (record.use_of_it) }
-            p.setting { strong { "How it was measured. " } (record.setting) }
+            p.ours { strong { "In Refrain. " } (prose(&record.use_of_it)) }
+            p.setting { strong { "How it was measured. " } (prose(&record.setting)) }
             p.setting {
                 code { (record.command) }
                 @if let Some(seconds) = record.seconds { span.soft { " · " (taken(seconds)) } }

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use refrain_lab::figures::Verdict;
 
 use super::super::record::{Claim, Record, said};
-use super::Chapter;
 use super::figure::tag;
 use super::scores::{ORDER, Scores};
+use super::{Chapter, prose};
 use crate::chart::counted;
 
 pub(super) fn page(chapters: &[Chapter<'_>]) -> Markup {
@@ -39,7 +39,7 @@ pub(super) fn page(chapters: &[Chapter<'_>]) -> Markup {
         section {
             h2 { "How to read this" }
             p {
-                "Each figure begins with the question, in plain words. In the charts, what Refrain does is green; upright lines are one standard error up and down; point at a mark to \
+                "Each figure begins with the question, in plain words. In the charts, what Refrain does is green, and nothing else is; upright lines are one standard error up and down; point at a mark to \
                  read its numbers. Below, the paper's claims stand beside what was measured. A verdict is computed from the numbers of this run, and would be another one if \
                  they were others."
             }
@@ -82,8 +82,11 @@ fn summary(chapter: &Chapter<'_>) -> Markup {
             (bar(&scores))
             dl {
                 div { dt { "Asked" } dd { (about.asked) } }
-                div { dt { "Found" } dd { (counted(chapter.records.len(), "figure")) ", " (scores.sentence()) "." } }
-                div { dt { "Used" } dd { (about.use_of_it) } }
+                div { dt { "Found" } dd {
+                    @for found in chapter.records.iter().filter_map(|record| record.found.as_ref()) { p { (found) } }
+                    p.soft { "In all, " (counted(chapter.records.len(), "figure")) ", " (scores.sentence()) "." }
+                } }
+                div { dt { "Used" } dd { (prose(about.use_of_it)) } }
             }
         }
     }
@@ -106,8 +109,10 @@ fn parted(chapters: &[Chapter<'_>]) -> Markup {
                 h2 { "Where papers and measurements part" }
                 @for verdict in others {
                     h3 { (tag(verdict)) }
+                    // What holds in part is told where it is measured: here it would bury what does not hold.
+                    @let says_what = verdict != Verdict::Partly;
                     ul { @for (record, claim) in all(verdict) {
-                        li { a href={ "#" (record.name) } { (record.name) } " " (claim.paper) " " span.soft { "Measured: " (claim.measured) } }
+                        li { a href={ "#" (record.name) } { (record.name) } " " (claim.paper) @if says_what { " " span.soft { "Measured: " (claim.measured) } } }
                     } }
                 }
             }

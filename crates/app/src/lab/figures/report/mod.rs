@@ -111,11 +111,16 @@ fn paper(chapter: &Chapter<'_>) -> Markup {
             p.cited { cite { (about.title) } span.soft { ". " (about.authors) } }
             p { (about.asked) }
             p { (about.proposes) }
-            p.ours { strong { "In Refrain. " } (about.use_of_it) }
+            p.ours { strong { "In Refrain. " } (prose(about.use_of_it)) }
             @for record in &chapter.records { (figure::article(record)) }
         }
     }
 }
 
+/// Words, of which those between backticks are typed: names and commands.
+fn prose(text: &str) -> Markup {
+    html! { @for (number, part) in text.split('`').enumerate() { @if number % 2 == 1 { code { (part) } } @else { (part) } } }
+}
+
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

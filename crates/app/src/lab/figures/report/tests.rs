@@ -7,7 +7,7 @@ use super::*;
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)> & \"quotes\" ' ]]> </style></script>";
 
-fn record(name: &str, paper: &str, verdicts: &[Verdict]) -> Record {
+pub(in super::super) fn record(name: &str, paper: &str, verdicts: &[Verdict]) -> Record {
     let text = || HOSTILE.to_owned();
     let claim = |verdict: &Verdict| Claim { paper: text(), measured: text(), verdict: *verdict };
     Record {
@@ -21,6 +21,7 @@ fn record(name: &str, paper: &str, verdicts: &[Verdict]) -> Record {
         command: format!("refrain lab run {name} --scale quick --seed 7"),
         seconds: Some(3.0),
         asked: text(),
+        found: Some(text()),
         setting: text(),
         use_of_it: text(),
         claims: verdicts.iter().map(claim).collect(),
@@ -38,6 +39,12 @@ fn record(name: &str, paper: &str, verdicts: &[Verdict]) -> Record {
 fn body(page: &str) -> String {
     let (from, to) = (page.find("<body>").unwrap(), page.find("</body>").unwrap());
     page[from..to + "</body>".len()].to_owned()
+}
+
+#[test]
+fn names_between_backticks_are_typed() {
+    let said = prose("`refrain plan` & <more>, `b`").into_string();
+    assert_eq!(said, "<code>refrain plan</code> &amp; &lt;more&gt;, <code>b</code>");
 }
 
 #[test]
@@ -89,7 +96,7 @@ fn findings_are_read_again_as_they_were_written() {
     assert_eq!(serde_json::to_value(&read[0]).unwrap(), serde_json::to_value(&written).unwrap());
     let file = |name: &str| std::fs::read_to_string(files::folder(out).join(name)).unwrap();
     assert!(file("polite-3-hostile.csv").contains("\nRefrain,3,9,0.9,\n"));
-    assert!(file("polite-3-table.csv").starts_with("\"<img src=x onerror=alert(1)> & \"\"quotes\"\""));
+    assert!(file("polite-3-table-table.csv").starts_with("\"<img src=x onerror=alert(1)> & \"\"quotes\"\""));
     assert!(file("polite-3.md").contains("- **disagrees.**"));
     Document::parse(&file("polite-3-hostile.svg")).unwrap();
     assert!(write_report(out).unwrap().exists());

@@ -15,7 +15,7 @@ use busy::{Busy, busiest};
 pub(super) const FIGURE: Experiment = figure(
     "rates-1",
     "Fig 1",
-    "A recorded page: gaps between changes against an exponential law, and estimates",
+    "a recorded page: gaps between changes against an exponential law, and estimates",
     run,
 );
 
@@ -125,6 +125,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 rows: rows.collect(),
             },
         ],
+        ..Findings::default()
     })
 }
 

@@ -19,7 +19,7 @@ use watched::{Truth, Watched};
 pub(super) const FIGURE: Experiment = figure(
     "signals-10",
     "Fig 10 and 11",
-    "Precision and recall of signals, estimated naively and by maximum likelihood",
+    "precision and recall of signals, estimated naively and by maximum likelihood",
     run,
 );
 
@@ -89,6 +89,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
                 .into(),
             rows: table_rows.collect(),
         }],
+        ..Findings::default()
     })
 }
 
@@ -228,7 +229,7 @@ fn errors(counts: &[u32], learned: &[f64]) -> Chart {
     let names = ["naive", "maximum likelihood", "Refrain: 60 bytes and a shared prior"];
     let curves = names.iter().enumerate().map(|(row, name)| {
         let points = counts.iter().zip(learned.chunks_exact(2 * names.len())).map(|(count, numbers)| {
-            Point::measured(f64::from(*count), (numbers[2 * row], numbers[2 * row + 1]))
+            Measured { mean: numbers[2 * row], error: numbers[2 * row + 1] }.at(f64::from(*count))
         });
         Curve { name: (*name).into(), look: Look::Line, points: points.collect() }
     });
