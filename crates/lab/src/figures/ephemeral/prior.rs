@@ -3,7 +3,7 @@
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Point, Verdict};
 use super::repeated::Repeated;
 use super::table::file_of;
-use super::words::{magnitudes, share};
+use super::words::{magnitudes, share_of};
 use super::worlds::{Asked, Place, Plan, mean_profit, policy, setting};
 use crate::discover::{Expectation, HubWorld, Setting, run as crawl};
 
@@ -182,12 +182,13 @@ fn chart(believed: &[Believed<'_>], place: &Place<'_>) -> Chart {
         };
         [line, mean]
     });
+    let curves: Vec<Curve> = curves.collect();
     Chart {
         file: file_of(place, ["defaults-chance", "defaults-reddit", "defaults-bbc", "defaults-hn"]),
         title: format!("Profit by what is believed of unknown sources ({})", place.name()),
         x: magnitudes("default profit, in units of the mean"),
-        y: share("share of all profit", 1.0),
-        curves: curves.collect(),
+        y: share_of("share of all profit", &curves),
+        curves,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Table, Verdict};
 use super::repeated::Repeated;
-use super::words::{list, magnitudes, percent, share};
+use super::words::{list, magnitudes, percent, share_of};
 use super::worlds::{OF_PAPER, Place, Plan, last_third, policy, setting};
 use crate::discover::{Fetch, HubWorld, Setting, run as crawl};
 
@@ -317,12 +317,13 @@ fn chart(of: &Results<'_>) -> Chart {
             points: points.map(|(k, rate)| of.earned(name, k).measured().at(rate)).collect(),
         }
     };
+    let curves: Vec<Curve> = OF_PAPER.into_iter().chain(["refrain"]).map(curve).collect();
     Chart {
         file: file_of(&of.place, ["rates-chance", "rates-reddit", "rates-bbc", "rates-hn"]),
         title: format!("Profit by crawl rate ({})", of.place.name()),
         x: magnitudes("fetches for each link that appears"),
-        y: share("share of all profit", 1.0),
-        curves: OF_PAPER.into_iter().chain(["refrain"]).map(curve).collect(),
+        y: share_of("share of all profit", &curves),
+        curves,
     }
 }
 

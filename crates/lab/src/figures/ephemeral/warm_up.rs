@@ -5,7 +5,7 @@ use refrain_core::time::Span;
 use super::super::{Chart, Claim, Curve, Desk, FigureError, Findings, Look, Table, Verdict};
 use super::repeated::Repeated;
 use super::table::file_of;
-use super::words::{linear, share};
+use super::words::{linear, share_of};
 use super::worlds::{Answers, Asked, Place, Plan, mean_profit, policy, possible, setting};
 use crate::discover::{Expectation, HubWorld, Setting, Takings, run as crawl};
 
@@ -21,12 +21,12 @@ const LEARNERS: [(&str, &str, bool); 3] = [
 /// What pessimists believe of unknown hubs, in units of the mean.
 const PESSIMISTIC: f64 = 0.01;
 /// What was earned is counted by so much time.
-const STEP: Span = Span::from_whole_secs(12 * 3600);
+const STEP: Span = Span::from_whole_secs(24 * 3600);
 /// Weeks that are told apart: the first, and the rest of three.
-const WEEK: usize = 14;
+const WEEK: usize = 7;
 const STEPS: usize = 3 * WEEK;
 
-/// What was earned in each half day, of what all links that appeared then were worth; then the share in the first week, and in the third.
+/// What was earned in each day, of what all links that appeared then were worth; then the share in the first week, and in the third.
 fn measure(
     desk: &Desk<'_>,
     (_, name, pessimistic): (&str, &str, bool),
@@ -77,7 +77,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
         let mut asked = Vec::new();
         for learner in LEARNERS {
             for (k, (period, hours)) in PERIODS.into_iter().enumerate() {
-                let cell = format!("{}, logs every {period}", learner.0);
+                let cell = format!("{}, logs every {period}, by day", learner.0);
                 let asking = plan.ask(&cell, place, desk, move |world| measure(desk, learner, world, hours));
                 asked.push((learner.0, k, asking));
             }
@@ -205,12 +205,13 @@ fn chart(of: &Warming<'_>, answers: &Answers) -> Chart {
             .collect(),
     };
     let shown = |(name, k, _): &&(&'static str, usize, Asked)| *name == "echo-newpages" || *k == 2;
+    let curves: Vec<Curve> = of.asked.iter().filter(shown).map(curve).collect();
     Chart {
         file: file_of(&of.place, ["warm-chance", "warm-reddit", "warm-bbc", "warm-hn"]),
         title: format!("Warm-up by how often logs arrive ({})", of.place.name()),
         x: linear("days since the start"),
-        y: share("share of what appeared in that half day", 1.0),
-        curves: of.asked.iter().filter(shown).map(curve).collect(),
+        y: share_of("profit of a day, of what all links that appeared in it were worth", &curves),
+        curves,
     }
 }
 

@@ -43,7 +43,7 @@ fn run(desk: &Desk<'_>) -> Result<Findings, FigureError> {
     };
     let mut curves = vec![curve("exact".into(), Look::Line, &|time| exact.value(time, 0))];
     for (terms, cut) in TERMS.iter().zip(&cut) {
-        curves.push(curve(format!("{terms} of the terms"), Look::Dashes, &|time| cut.value(time, 0)));
+        curves.push(curve(first(*terms), Look::Dashes, &|time| cut.value(time, 0)));
     }
     curves.push(curve("limit μ/Δ".into(), Look::Dashes, &|_| exact.supremum()));
     let shortfalls: Vec<Shortfall> =
@@ -91,6 +91,10 @@ fn axis(label: &str) -> Axis {
     Axis { label: label.into(), scaling: Scaling::Linear, range: None }
 }
 
+fn first(terms: u32) -> String {
+    if terms == 1 { "the first term".into() } else { format!("the first {terms} terms") }
+}
+
 fn approximation(page: &Belief, terms: u32) -> GreedyNcis {
     GreedyNcis::approximate(page, NonZeroU32::new(terms).unwrap_or(NonZeroU32::MIN))
 }
@@ -114,7 +118,7 @@ impl Shortfall {
 }
 
 fn claims(shortfalls: &[Shortfall], typical: f64) -> Vec<Claim> {
-    let say = |short: &Shortfall| format!("{} of the terms: {:.1} %", short.terms, 100.0 * short.limit);
+    let say = |short: &Shortfall| format!("{}: {:.1} %", first(short.terms), 100.0 * short.limit);
     let limits = shortfalls.iter().map(say).collect::<Vec<_>>().join(", ");
     let three = shortfalls.iter().find(|short| short.terms == 3);
     let drawn = three.map_or(f64::NAN, |short| short.drawn);

@@ -116,24 +116,37 @@ fn is_ours(curve: &Curve) -> bool {
     curve.name.to_lowercase().starts_with("refrain") || curve.name == "GREEDY-NCIS"
 }
 
-/// Refrain has its own colour in all charts, and nobody else has it; a single row of dashes is no colour.
+/// Whether two curves are of the same thing, drawn in two ways, or its two bounds: `a` and `a, fitted`; `b, lower` and `b, upper`.
+fn is_kin(curve: &Curve, other: &Curve) -> bool {
+    let Some((stem, end)) = curve.name.rsplit_once(", ") else { return false };
+    let (other_stem, other_end) = other.name.rsplit_once(", ").unwrap_or((&other.name, ""));
+    let is_bound = |end: &str| ["lower", "upper"].contains(&end);
+    (stem == other.name || stem == other_stem)
+        && (curve.look != other.look || is_bound(end) && is_bound(other_end))
+}
+
+/// Refrain has its own colour in all charts, and nobody else has it; what belongs together has one; a single row of dashes is no colour.
 fn colours(curves: &[Curve]) -> Vec<String> {
     let lone_dashes = curves.iter().filter(|curve| curve.look == Look::Dashes).count() == 1;
-    let (mut next, mut ours) = (0, 0);
-    let mut colour = |curve: &Curve| {
-        if lone_dashes && curve.look == Look::Dashes {
-            return "d".to_owned();
-        }
-        // The first of ours: a second one needs a colour as well.
-        if is_ours(curve) && ours == 0 {
-            ours += 1;
-            return "c0".to_owned();
-        }
-        let own = format!("c{}", 1 + next % (COLOURS - 1));
-        next += 1;
-        own
-    };
-    curves.iter().map(&mut colour).collect()
+    let (mut next, mut has_ours) = (0, false);
+    let mut colours: Vec<String> = Vec::with_capacity(curves.len());
+    for curve in curves {
+        let kin = curves.iter().zip(&colours).find(|(other, _)| is_kin(curve, other));
+        let own = if lone_dashes && curve.look == Look::Dashes {
+            "d".to_owned()
+        } else if let Some((_, colour)) = kin {
+            colour.clone()
+        } else if is_ours(curve) && !has_ours {
+            // The first of ours: a second one needs a colour as well.
+            has_ours = true;
+            "c0".to_owned()
+        } else {
+            next += 1;
+            format!("c{}", 1 + (next - 1) % (COLOURS - 1))
+        };
+        colours.push(own);
+    }
+    colours
 }
 
 /// A mark for the legend, 26 by 10.

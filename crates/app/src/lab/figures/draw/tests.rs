@@ -70,6 +70,35 @@ fn ours_is_always_of_the_same_colour_and_nobody_else_is() {
 }
 
 #[test]
+fn what_belongs_together_has_one_colour() {
+    let curves = |curves: &[(&str, Look)]| -> Vec<String> {
+        colours(&curves.iter().map(|(name, look)| curve(name, *look, [(0.0, 0.0)])).collect::<Vec<_>>())
+    };
+    let fitted = [
+        ("a", Look::Dots),
+        ("a, fitted", Look::Line),
+        ("refrain", Look::Line),
+        ("refrain, known", Look::Dashes),
+        ("b, known", Look::Dashes),
+    ];
+    assert_eq!(curves(&fitted), ["c1", "c1", "c0", "c0", "c2"]);
+    let bounds = [
+        ("a, lower", Look::Line),
+        ("a, upper", Look::Line),
+        ("b, lower", Look::Line),
+        ("b, upper", Look::Line),
+    ];
+    assert_eq!(curves(&bounds), ["c1", "c1", "c2", "c2"]);
+    let alike = [
+        ("a, every hour", Look::Line),
+        ("a, every day", Look::Line),
+        ("a, b, every day", Look::Dashes),
+        ("c, every day", Look::Dashes),
+    ];
+    assert_eq!(curves(&alike), ["c1", "c2", "c3", "c4"]);
+}
+
+#[test]
 fn thousands_of_dots_stay_small() {
     let point = |k: u32| {
         let share = f64::from(k) / 5000.0;

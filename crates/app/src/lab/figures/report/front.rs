@@ -39,7 +39,7 @@ pub(super) fn page(chapters: &[Chapter<'_>]) -> Markup {
         section {
             h2 { "How to read this" }
             p {
-                "Each figure begins with the question, in plain words. In the charts, what Refrain does is green, and nothing else is; upright lines are one standard error up and down; point at a mark to \
+                "Each figure begins with the question, in plain words. In the charts, the green line is what Refrain does; upright lines are one standard error up and down; point at a mark to \
                  read its numbers. Below, the paper's claims stand beside what was measured. A verdict is computed from the numbers of this run, and would be another one if \
                  they were others."
             }
