@@ -343,6 +343,7 @@ def test_crawls_show_themselves(how, tmp_path, site):
             # Nobody takes the end for what is going on.
             assert b"The crawl is over" in fetch("GET", f"http://127.0.0.1:{port}/").body
             plan = fetch("GET", f"http://127.0.0.1:{port}/plan").body
+            assert b"Fetch now" not in fetch("GET", f"http://127.0.0.1:{port}/pages/1").body
             assert b"The crawl is over" in plan and b"requests a second buy" in plan and b"Spend this" not in plan
     finally:
         process.send_signal(signal.SIGTERM)

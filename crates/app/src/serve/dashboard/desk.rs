@@ -53,6 +53,11 @@ impl Desk {
         self.app.readers.scan(read).await
     }
 
+    /// Whether they may change something, and a crawl is there to change.
+    pub(super) fn may_change(&self) -> bool {
+        self.visitor.may_write && !self.is_over()
+    }
+
     /// A page of the dashboard.
     pub(super) fn show(&self, place: Place, title: &str, main: &Markup) -> Response {
         frame::page(&self.board, self.visitor, place, title, main)

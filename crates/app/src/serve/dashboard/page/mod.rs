@@ -58,7 +58,7 @@ pub(super) async fn page(desk: Desk, Number(id): Number, Query(done): Query<Done
         h1 { (title.map_or_else(|| harmless(&page.url), harmless)) }
         p.lead { (words::outside(&page.url)) " " (words::state(page.state, page.failures)) }
         div #why data-live { p.answer { (sheet::why(&shown.facts)) "." @if let Some(more) = waits(&shown) { " " (more) } } }
-        @if desk.visitor.may_write { (actions(page)) }
+        @if desk.may_change() { (actions(page)) }
         section #value data-live { h2 { "What a fetch is worth, and when it is worth the price" } (curves::value(&shown)) }
         section #timeline data-live { h2 { "What was seen, and what was announced" } (timeline::draw(&shown)) }
         section #rate data-live { h2 { "How often it changes, and how that was learned" } (learned::draw(&shown)) }
@@ -222,7 +222,7 @@ fn looks(shown: &Shown) -> Markup {
                         tbody { @for look in facts.looks.iter().take(LISTED) { tr {
                             th scope="row" { (words::moment(look.time)) } td { (look.outcome.as_str()) }
                             td.n { (look.status.map_or_else(|| "–".to_owned(), |status| status.to_string())) }
-                            td.n { (look.elapsed.map_or_else(|| "–".to_owned(), units::about)) } td.n { (units::about(look.duration)) }
+                            td.n { (look.elapsed.map_or_else(|| "–".to_owned(), units::about)) } td.n { @if look.duration == Span::ZERO { "< 1 ms" } @else { (units::about(look.duration)) } }
                             td { (harmless(look.counted.as_deref().unwrap_or_default())) }
                         } } }
                     } }

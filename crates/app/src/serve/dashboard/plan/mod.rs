@@ -127,14 +127,13 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
     let outlook = desk.plans.known(&desk.app).await;
     let running = desk.app.handle.budget().await.ok();
     let budget = running.or_else(|| desk.plans.state().budget);
-    let may_change = desk.visitor.may_write && running.is_some();
     let main = html! {
         (frame::flash(asked.done.as_deref()))
         h1 { "Plan" }
         p.lead { "What a budget buys: the share of copies that are fresh, by importance, with requests spent as well as they can be." }
         @if running.is_none() && budget.is_some() { p { "The crawl is over. This is for its pages as they were believed to change in the end." } }
         @match (&outlook, &budget) {
-            (Some(outlook), Some(budget)) => (bought(outlook, budget, &asked, may_change)),
+            (Some(outlook), Some(budget)) => (bought(outlook, budget, &asked, desk.may_change())),
             (_, None) => p.empty { "No crawl runs, so there is no budget to plan." },
             (None, Some(_)) => p.empty { "It is being computed, or there are no pages yet. " a href="/plan" { "Look again" } "." },
         }
