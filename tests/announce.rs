@@ -1,11 +1,7 @@
 //! What sites announce, as a person sees it: `refrain crawl`, `refrain signals`, `refrain explain`, `refrain import requests`.
 
-mod support;
-#[path = "support/web.rs"]
-mod web;
-
-use support::{Folder, complains, json, refrain, stderr, stdout, text};
-use web::{Page, Web};
+use crate::support::web::{Page, Web};
+use crate::support::{Folder, complains, json, refrain, refrain_until, stderr, stdout, text};
 
 fn path(folder: &Folder, name: &str) -> String {
     text(&folder.path(name)).to_owned()
@@ -39,14 +35,43 @@ fn what_a_sitemap_says_is_heard_judged_and_shown() {
     }
     let old = "2020-01-01T00:00:00Z";
     web.put("/sitemap.xml", sitemap(&web, &[("/a", old), ("/b", old)]));
-    let first = refrain(&crawl(&data, &[&web.url("/a"), &web.url("/b"), "--for", "1s"]));
+    let first = refrain_until(&crawl(&data, &[&web.url("/a"), &web.url("/b")]), "all is known", |_| {
+        ["/a", "/b", "/sitemap.xml"].iter().all(|path| web.asked(path) > 1)
+    });
     assert!(first.status.success(), "{}", stderr(&first));
 
     web.put("/a", Page::html("<p>two</p>"));
     let now = jiff::Timestamp::now().to_string();
     web.put("/sitemap.xml", sitemap(&web, &[("/a", &now), ("/b", old)]));
-    let second = refrain(&crawl(&data, &["--for", "3s"]));
+    let mut looks_before = None;
+    let second = refrain_until(&crawl(&data, &[]), "it is heard, and looked at after that", |said| {
+        if said.contains("heard      sitemap: 1 changed") {
+            looks_before.get_or_insert_with(|| web.asked("/a"));
+        }
+        looks_before.is_some_and(|before| web.asked("/a") > before + 1)
+    });
     assert!(stdout(&second).contains("heard      sitemap: 1 changed, 0 new"), "{}", stdout(&second));
+
+    // The sitemap was read and changed, and the feed of changes is of pages; what is counted is what it lists.
+    let lines = |more: &[&str]| -> Vec<serde_json::Value> {
+        let told = stdout(&refrain(&[&["changes", "--data", &data], more].concat()));
+        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let of = |lines: &[serde_json::Value], field: &str, value: &str| {
+        lines.iter().filter(|line| line[field] == value).count()
+    };
+    let (pages, all) = (lines(&[]), lines(&["--role", "all", "--no-diff"]));
+    assert_eq!(of(&pages, "role", "page"), pages.len(), "{pages:?}");
+    assert!(of(&all, "role", "sitemap") >= 2 && of(&all, "role", "page") == pages.len(), "{all:?}");
+    assert_eq!(lines(&["--role", "sitemap"]).len() + pages.len(), all.len());
+    assert_eq!((of(&pages, "kind", "first"), of(&pages, "kind", "changed")), (2, 1), "{pages:?}");
+    let changed = pages.iter().find(|line| line["kind"] == "changed").unwrap();
+    assert_eq!(changed["changed_share"], 1.0, "{changed}");
+    assert_eq!(changed["diff"], serde_json::json!({"removed": ["one"], "added": ["two"], "more": 0}));
+    assert!(all.iter().all(|line| line["diff"].is_null()));
+    assert_eq!(json(&refrain(&["status", "--data", &data, "--json"]))["changes"], 1);
+    let end = stdout(&second);
+    assert!(end.contains("0 new copies, 1 changes") && end.contains(" to sitemaps and feeds"), "{end}");
 
     let signals = json(&refrain(&["signals", "--data", &data, "--json"]));
     assert_eq!(signals["hubs"][0]["role"], "sitemap");
@@ -77,15 +102,23 @@ fn nothing_is_heard_where_nobody_listens() {
     web.put("/robots.txt", page("text/plain", format!("Sitemap: {}\n", web.url("/sitemap.xml"))));
     web.put("/a", Page::html("<p>one</p>"));
     std::fs::write(&config, "listen = false\n").unwrap();
-    let done = refrain(&crawl(&data, &[&web.url("/a"), "--for", "1s", "--config", &config]));
-    assert!(done.status.success(), "{}", stderr(&done));
-    assert!(!web.log().iter().any(|hit| hit.path == "/sitemap.xml"));
-    assert!(stdout(&refrain(&["signals", "--data", &data])).starts_with("Nothing is announced here"));
+    let page = web.url("/a");
+    for (data, deaf) in
+        [(data.clone(), &["--config", &config][..]), (path(&folder, "other"), &["--no-listen"])]
+    {
+        let arguments = crawl(&data, &[&[page.as_str()], deaf].concat());
+        let before = web.asked("/a");
+        let done =
+            refrain_until(&arguments, "it is looked at again and again", |_| web.asked("/a") > before + 5);
+        assert!(done.status.success(), "{}", stderr(&done));
+        assert!(!web.log().iter().any(|hit| hit.path == "/sitemap.xml"), "{deaf:?}");
+        assert!(stdout(&refrain(&["signals", "--data", &data])).starts_with("Nothing is announced here"));
+    }
 
     for (lines, says) in [
         ("half_life = \"0s\"", "half_life is no time at all"),
         ("importance = 2.0", "expected a half_life with it"),
-        ("half_life = \"1h\"\nimportance = -1.0", "the importance is no number"),
+        ("half_life = \"1h\"\nimportance = -1.0", "expected a number from 0 to"),
     ] {
         std::fs::write(&config, format!("[[site]]\nstart = \"http://a/\"\n{lines}\n")).unwrap();
         complains(&refrain(&crawl(&data, &["--config", &config])), &[says]);
@@ -100,7 +133,12 @@ fn how_long_news_matter_is_learned_from_requests() {
     let links: Vec<String> = (0..200).map(|number| format!("<a href=/news/{number}>n</a>")).collect();
     web.put("/", Page::html(links.join(" ")));
     let begin = jiff::Timestamp::now();
-    let found = refrain(&crawl(&data, &[&web.url("/"), "--follow", "same-host", "--for", "1s", "--quiet"]));
+    // What is followed is there once it is looked at.
+    let front = web.url("/");
+    let arguments = crawl(&data, &[&front, "--follow", "same-host", "--quiet"]);
+    let found = refrain_until(&arguments, "the links are followed", |_| {
+        web.log().iter().any(|hit| hit.path.starts_with("/news/"))
+    });
     assert!(found.status.success(), "{}", stderr(&found));
     // Quantiles of an exponential distribution with a mean of ten minutes.
     let mut lines = "time,url\n".to_owned();

@@ -1,9 +1,7 @@
 //! What a mistake gets: one sentence that says what, where and what was expected; exit code 2; never a panic.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
-use support::*;
 
 /// Runs on this file; expects exit code 2 and one sentence with these parts.
 fn refused(content: impl AsRef<[u8]>, parts: &[&str]) {

@@ -1,15 +1,13 @@
 //! `refrain crawl` against a small web on loopback, and what looks into its data directory.
 
-mod support;
-#[path = "support/web.rs"]
-mod web;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::Duration;
 
-use support::{Folder, command, complains, json, refrain, refrain_fed, stderr, stdout, text};
-use web::{Page, Web};
+use crate::support::web::{Page, Web};
+use crate::support::{
+    Folder, command, complains, json, refrain, refrain_fed, refrain_until, stderr, stdout, text,
+};
 
 /// A site of three pages, one of them forbidden.
 fn site() -> Web {
@@ -53,7 +51,9 @@ fn a_site_is_crawled_kept_and_told_of() {
     assert!(!web.log().iter().any(|hit| hit.path.starts_with("/private")));
 
     web.put("/a", Page::html("<p>two</p>"));
-    let second = refrain(&crawl(&data, &["--for", "1s", "--changes", &feed]));
+    let second = refrain_until(&crawl(&data, &["--changes", &feed]), "the change is seen", |said| {
+        said.contains("text: 1 of 1 blocks")
+    });
     assert!(second.status.success(), "{}", stderr(&second));
     assert!(stdout(&second).contains("text: 1 of 1 blocks"), "{}", stdout(&second));
 

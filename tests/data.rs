@@ -1,18 +1,14 @@
 //! What looks into a data directory, after a short crawl of a small web on loopback.
 
-mod support;
-#[path = "support/web.rs"]
-mod web;
-
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::support::web::{Page, Web};
+use crate::support::{Folder, command, complains, json, refrain, refrain_until, stderr, stdout, text};
 use refrain_core::time::Time;
 use refrain_store::{Options, PageId, Retention, Store};
 use serde_json::Value;
-use support::{Folder, command, complains, json, refrain, stderr, stdout, text};
-use web::{Page, Web};
 
 /// A data directory, and the web it was crawled from.
 struct Crawled {
@@ -47,6 +43,12 @@ impl Crawled {
     fn crawl(&self, more: &[&str]) {
         let data = self.path("data");
         let done = refrain(&crawl(&data, more));
+        assert!(done.status.success(), "{}", stderr(&done));
+    }
+
+    fn crawl_until(&self, more: &[&str], is_so: impl FnMut(&str) -> bool) {
+        let data = self.path("data");
+        let done = refrain_until(&crawl(&data, more), "what is waited for is there", is_so);
         assert!(done.status.success(), "{}", stderr(&done));
     }
 
@@ -164,19 +166,28 @@ fn explanations() {
     let url = crawled.web.url("/news");
     // Nobody knows yet what a fetch must be worth: no page was fetched twice.
     let early = stdout(&crawled.run(&["explain", &url]));
-    assert!(early.contains("what a fetch must be worth is not known yet"), "{early}");
+    assert!(early.contains("price        not known yet: no page that had a copy was fetched"), "{early}");
+    assert!(
+        early.contains("\nNo crawl runs here. The last one ended ") && !early.contains("worth 0"),
+        "{early}"
+    );
     assert!(early.contains("from other pages: this one was not seen twice yet"), "{early}");
     crawled.web.put("/news", Page::html("<title>N\u{1b}[1mews</title><p>two</p>"));
-    crawled.crawl(&["--for", "1s", "--gap", "100ms"]);
+    let before = crawled.web.asked("/news");
+    crawled.crawl_until(&["--gap", "100ms"], |said| {
+        said.contains(" changed ") && crawled.web.asked("/news") > before + 1
+    });
     let sheet = stdout(&crawled.run(&["explain", &url]));
     for part in [
-        &format!("{url}  (N\\u{{1b}}[1mews)\nIts copy is ") as &str,
+        &format!("{url}  (N\\u{{1b}}[1mews)\nNo crawl runs here. The last one ended ") as &str,
+        "then its copy was ",
         "stale with a probability of ",
         "  importance   1\n",
         "as a link",
         "about every ",
-        "with a change, and from other pages",
-        "what fetches were worth lately, at 200 requests a second",
+        " with a change",
+        "price        ",
+        " requests a second",
         "gap          100 ms between two requests",
         "robots.txt   allows it, status 200",
         "changed      200  after ",
@@ -190,7 +201,9 @@ fn explanations() {
     assert!((0.0..1.0).contains(&stale), "{stale}");
     assert!(facts["price"].as_f64().unwrap() > 0.0 && facts["value"].as_f64().unwrap() > 0.0);
     assert!(facts["changes"]["low"].as_f64() < facts["changes"]["per_day"].as_f64());
-    assert!(facts["due"].is_string());
+    // Nothing fetches it: no turn is foretold, and the rest is as of the end of the crawl.
+    assert!(facts["due"].is_null() && facts["as_of"].is_string(), "{facts}");
+    assert!(facts["price_fetches"].as_u64() > Some(0), "{facts}");
     let looks = facts["looks"].as_array().unwrap();
     assert!((2..=10).contains(&looks.len()) && looks[0]["time"].as_str() > looks[1]["time"].as_str());
 
@@ -202,7 +215,8 @@ fn explanations() {
     let facts = json(&crawled.run(&["explain", &crawled.web.url("/private/x"), "--json"]));
     assert_eq!(facts["host"]["robots"]["rule"], "Disallow: /private/");
     crawled.web.put("/old", Page::status(404));
-    crawled.crawl(&["--for", "700ms"]);
+    crawled
+        .crawl_until(&[], |said| said.lines().any(|line| line.contains(" gone ") && line.contains("/old")));
     let gone = stdout(&crawled.run(&["explain", &crawled.web.url("/old")]));
     assert!(gone.contains("It is gone, its server says (404)"), "{gone}");
     complains(&crawled.run(&["explain", &format!("{url}/")]), &["no such page; did you mean", &url]);
@@ -217,7 +231,9 @@ fn lists_of_pages() {
     let crawled = Crawled::new();
     crawled.web.put("/old", Page::status(404));
     crawled.web.put("/bad", Page::status(500));
-    crawled.crawl(&["--for", "700ms", &crawled.web.url("/bad")]);
+    crawled.crawl_until(&[&crawled.web.url("/bad")], |said| {
+        ["/bad", "/old", "/news"].iter().all(|path| said.lines().any(|line| line.contains(path)))
+    });
     let all = json_lines(&crawled.run(&["pages", "--json"]));
     let urls: Vec<&str> = all.iter().map(|page| page["url"].as_str().unwrap()).collect();
     assert_eq!((urls.len(), urls[0]), (5, crawled.web.url("/").as_str()));
@@ -279,7 +295,8 @@ fn seeds_and_histories_come_in() {
     assert!(checked.status.success(), "{}", stdout(&checked));
 
     // A crawl goes on from there.
-    crawled.crawl(&["--for", "500ms"]);
+    let seen = crawled.web.asked("/news");
+    crawled.crawl_until(&[], |_| crawled.web.asked("/news") > seen + 1);
     let after = json(&crawled.run(&["explain", &news, "--json"]));
     assert!(after["changes"]["intervals"].as_f64().unwrap() > before + 239.0, "{after}");
 }

@@ -1,21 +1,15 @@
 //! The log of every decision: through kill -9 and rotation, and what the lab makes of it.
 
-#[path = "support/desk.rs"]
-mod desk;
-#[path = "support/fake.rs"]
-mod fake;
-mod support;
-
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use desk::{Desk, wait_until};
-use fake::{Deed, Fake};
+use crate::support::desk::{Desk, wait_until};
+use crate::support::fake::{Deed, Fake};
+use crate::support::{complains, json, refrain, stdout, text};
 use serde_json::Value;
-use support::{complains, json, refrain, stdout, text};
 
 const HOSTS: usize = 2;
 const PAGES: usize = 3;

@@ -1,10 +1,8 @@
 //! `refrain demo` and `refrain bench`: what a newcomer runs first.
 
-mod support;
-
 use std::path::Path;
 
-use support::*;
+use crate::support::*;
 
 /// A short one: it crawls, tells the truth, and leaves a page to open and data to look into.
 #[test]

@@ -1,11 +1,9 @@
 //! `refrain lab discover`: hubs that show links to short-lived pages.
 
-mod support;
-
 use std::collections::{HashMap, HashSet};
 
+use crate::support::*;
 use serde_json::Value;
-use support::*;
 
 fn example(name: &str) -> String {
     format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))

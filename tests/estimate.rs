@@ -1,10 +1,8 @@
 //! `refrain estimate`: what fetches teach.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use serde_json::Value;
-use support::*;
 
 const METHODS: [&str; 9] = ["naive", "lln", "sa", "sam", "mle", "mm", "regular", "grimes", "refrain"];
 

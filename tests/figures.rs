@@ -1,10 +1,8 @@
 //! `refrain lab list`, `run` and `report`: the papers' figures, measured anew.
 
-mod support;
-
 use std::path::Path;
 
-use support::*;
+use crate::support::*;
 
 fn lab(args: &[&str]) -> std::process::Output {
     refrain(&[&["lab"], args].concat())

@@ -1,9 +1,7 @@
 //! `refrain lab`: policies under a virtual clock.
 
-mod support;
-
-use support::golden::PAGES;
-use support::*;
+use crate::support::golden::PAGES;
+use crate::support::*;
 
 fn pages_csv() -> String {
     let mut csv = "page_id,change_rate,importance,recall,false_rate\n".to_owned();

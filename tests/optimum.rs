@@ -1,14 +1,12 @@
 //! `refrain optimum`, as people and scripts use it.
 
-mod support;
-
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::support::golden::*;
+use crate::support::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use support::golden::*;
-use support::*;
 
 /// The golden pages, columns in an unusual order.
 fn golden_csv() -> String {

@@ -1,12 +1,10 @@
 //! `refrain plan`: golden figures, and every schedule checked by someone who was not there when it was made.
 
-mod support;
-
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use support::*;
+use crate::support::*;
 
 const SECOND: u64 = 1_000_000_000;
 

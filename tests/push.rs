@@ -1,11 +1,5 @@
 //! What others push, through `refrain serve`: a hub, sites that speak by IndexNow, programs with tokens, and those who mean no good.
 
-#[path = "support/desk.rs"]
-mod desk;
-#[path = "support/fake.rs"]
-mod fake;
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
@@ -14,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use desk::{Desk, wait_until};
-use fake::{Deed, Fake};
+use crate::support::desk::{Desk, wait_until};
+use crate::support::fake::{Deed, Fake};
+use crate::support::{command, refrain, stdout, text};
 use hmac::{Hmac, KeyInit, Mac};
 use refrain_core::time::Time;
 use sha2::Sha256;
-use support::{command, refrain, stdout, text};
 
 const KEY: &str = "abcdef12345678";
 
@@ -125,7 +119,7 @@ impl Hub {
     }
 
     fn question(&self, mut stream: TcpStream) -> Option<Question> {
-        stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
         let (mut bytes, mut part) = (Vec::new(), [0; 4096]);
         let body = loop {
             let count = stream.read(&mut part).ok().filter(|count| *count > 0)?;

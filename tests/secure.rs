@@ -1,15 +1,12 @@
 //! `refrain crawl` over TLS, in both versions of HTTP, with content codings: through the binary.
 
-#[path = "support/desk.rs"]
-mod desk;
-mod support;
-
 use std::convert::Infallible;
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
-use desk::{Desk, line_of};
+use crate::support::desk::{Desk, line_of};
+use crate::support::{Folder, text};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
@@ -19,7 +16,6 @@ use hyper::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, crypto};
-use support::{Folder, text};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
@@ -146,7 +142,7 @@ fn strangers_are_not_trusted() {
     let server = Server::start(&folder, &[b"h2"]);
     let desk = Desk::new("");
     let url = server.url("/plain");
-    let said = desk.crawl(&[&url, "--for", "1s"]);
+    let said = desk.crawl_until(&[&url], "it is tried", |said| said.contains(&url));
     assert!(
         said.iter().all(|line| line.outcome == "failed" && line.note.contains("certificate")),
         "{said:#?}"

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use refrain_store::Outcome;
 
-use crate::desk::{Desk, line_of};
-use crate::fake::{Deed, Fake};
+use crate::support::desk::{Desk, line_of};
+use crate::support::fake::{Deed, Fake};
 
 /// Bodies are cut at a megabyte, and must come with 20 kB/s. Heads may take as long as a busy machine needs.
 const SMALL_AND_FAST: &str =
@@ -59,6 +59,44 @@ fn bombs_are_cut_and_take_little_memory() {
         assert!(*host == "markup" || body.iter().all(|letter| *letter == b'a'), "{host}");
     }
     assert_eq!(desk.body(&fake.url("good", "/")), b"<p>good</p>");
+    desk.assert_sound();
+}
+
+/// Many sitemaps at once, each of a few hundred kilobytes that unpack to 50 MB: none is ever there as a whole.
+#[test]
+fn sitemaps_are_read_piece_by_piece() {
+    let (fake, desk) = (Fake::start(), Desk::new("follow = \"same-site\"\n"));
+    let mut seeds = Vec::new();
+    let names: Vec<String> = (0..16).map(|host| format!("h{host}")).collect();
+    let entry =
+        |host: &str| format!("<url><loc>{}</loc><priority>0.5</priority></url>\n", fake.url(host, "/new"));
+    for (at, host) in names.iter().enumerate() {
+        let start = "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
+        // An entry, and then spaces: what is compressed is small.
+        let mut text = format!("{start}{}", entry(host)).into_bytes();
+        text.resize(50 << 20, b' ');
+        text.extend_from_slice(b"</urlset>");
+        let body = gzipped(&text);
+        assert!(body.len() < 200_000);
+        let deed = if at % 2 == 0 {
+            Deed::kind("application/xml", body).with("Content-Encoding", "gzip")
+        } else {
+            Deed::kind("application/gzip", body)
+        };
+        let robots = format!("Sitemap: {}", fake.url(host, "/sitemap.xml"));
+        fake.put(host, "/robots.txt", Deed::kind("text/plain", robots));
+        fake.put(host, "/sitemap.xml", deed);
+        for path in ["/", "/new"] {
+            fake.put(host, path, Deed::html(format!("<p>{path}</p>")));
+        }
+        seeds.push(fake.url(host, "/"));
+    }
+    let peak = desk.start(&[&desk.seeds(&seeds), "--once"]).peak_memory();
+    for host in &names {
+        assert_eq!(fake.asked_for(host, "/sitemap.xml").len(), 1, "{host}");
+        assert_eq!(desk.body(&fake.url(host, "/new")), b"<p>/new</p>", "{host}: its sitemap was read");
+    }
+    assert!(peak < 300 << 20, "{} MB", peak >> 20);
     desk.assert_sound();
 }
 
@@ -159,7 +197,9 @@ fn odd_bodies_are_kept_as_they_are() {
     desk.assert_sound();
     // Looked at again, nothing has changed.
     fake.put("endless", "/", Deed::status(404));
-    desk.crawl(&["--for", "1s"]);
+    desk.crawl_until(&[], "all are looked at again", |_| {
+        odd.iter().all(|(host, ..)| fake.asked_for(host, "/").len() > 1)
+    });
     for (host, ..) in &odd {
         let looks = desk.looks().into_iter().filter(|(url, _)| *url == fake.url(host, "/"));
         let outcomes: Vec<Outcome> = looks.map(|(_, look)| look.outcome).collect();

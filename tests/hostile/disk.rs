@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::desk::Desk;
-use crate::fake::{Deed, Fake};
+use crate::support::desk::Desk;
+use crate::support::fake::{Deed, Fake};
 use crate::support::{Folder, command, stderr, text};
 
 /// What does not compress.
@@ -136,7 +136,7 @@ fn a_full_disk_ends_a_crawl_and_room_mends_it() {
     }
     let mut test = inside(&format!("{mount} && exec \"$0\" \"$@\""));
     test.arg(std::env::current_exe().unwrap()).args([
-        "disk::small_disk",
+        "hostile::disk::small_disk",
         "--exact",
         "--ignored",
         "--nocapture",

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::desk::{Desk, line_of};
-use crate::fake::{Deed, Fake};
+use crate::support::desk::{Desk, line_of};
+use crate::support::fake::{Deed, Fake};
 
 const IMPATIENT: &str = "[fetch]\nhead_timeout = \"4s\"\nwhole_timeout = \"8s\"\n";
 const GOOD: &str = "<p>good</p>";
@@ -60,7 +60,9 @@ fn what_is_no_answer_is_a_failure_and_nothing_more() {
     for (host, _, why) in &broken {
         let line = line_of(&lines, &fake.url(host, "/"));
         assert!(line.outcome == "failed" && line.note.contains(why), "{line:?}");
-        assert_eq!(fake.asked_for(host, "/").len(), 1, "{host} was asked once");
+        // On the connection that robots.txt came on, it may have been closed before the request: that is made once more.
+        let most = if ["closed", "reset"].contains(host) { 2 } else { 1 };
+        assert!((1..=most).contains(&fake.asked_for(host, "/").len()), "{host} was asked once");
         // Who has no robots.txt to be read is asked for no page.
         let all = format!("all-{host}");
         let line = line_of(&lines, &fake.url(&all, "/"));
@@ -94,8 +96,7 @@ fn heads_cannot_forge_anything() {
         seeds.push(fake.url(host, "/"));
     }
     desk.crawl(&[&desk.seeds(&seeds), "--once"]);
-    let lines = desk.crawl(&["--for", "1s"]);
-    assert!(!lines.is_empty());
+    desk.crawl_until(&[], "they are looked at again", |said| said.lines().count() > 2 * odd.len());
     desk.assert_sound();
     let mut kept = 0;
     for (host, _) in &odd {

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use crate::desk::Desk;
-use crate::fake::{Deed, Fake};
-use crate::support::{refrain, stdout};
+use crate::support::desk::Desk;
+use crate::support::fake::{Deed, Fake};
+use crate::support::{refrain, stderr, stdout};
 
 #[test]
 fn without_leave_loopback_sees_no_request() {
@@ -18,7 +18,8 @@ fn without_leave_loopback_sees_no_request() {
     let named =
         ["crawl", "--data", data, "--rate", "100/s", "--agent", "Tester", "--contact", "me@example.net"];
     let done = refrain(&named.iter().chain(&[seeds.as_str(), "--for", "2s"]).copied().collect::<Vec<_>>());
-    let said = stdout(&done);
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.code() == Some(1), "{}", stderr(&done));
     assert!(said.contains("127.0.0.1 is not a public address") && said.contains("2 failed"), "{said}");
     assert_eq!(fake.log().len(), 0);
     desk.assert_sound();
@@ -75,7 +76,7 @@ fn redirects_do_not_lead_to_private_addresses() {
         return;
     }
     let mut test = inside(network + " && exec \"$0\" \"$@\"");
-    let name = "private::from_a_public_address";
+    let name = "hostile::private::from_a_public_address";
     let done = test
         .arg(std::env::current_exe().unwrap())
         .args([name, "--exact", "--ignored", "--nocapture"])

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::desk::{Desk, line_of};
-use crate::fake::{Deed, Fake};
+use crate::support::desk::{Desk, line_of};
+use crate::support::fake::{Deed, Fake};
 
 #[test]
 fn redirects_end_somewhere() {
@@ -91,7 +91,14 @@ fn another_host_has_its_own_rules() {
             seeds.push(fake.url(&from, "/"));
         }
     }
-    let lines = desk.crawl(&[&desk.seeds(&seeds), "--for", "7s"]);
+    let lines = desk.crawl_until(&[&desk.seeds(&seeds)], "all are led elsewhere", |said| {
+        let all = (0..3).all(|page| {
+            said.contains(&fake.url(&format!("from-strict-{page}"), "/"))
+                && !fake.asked_for(&format!("from-broken-{page}"), "/").is_empty()
+        });
+        let slow = fake.asked_of("slow").iter().filter(|hit| hit.path != "/robots.txt").count();
+        all && slow >= 3 && said.contains("from-broken-")
+    });
     let outcomes = |host: &str| {
         let from = format!("from-{host}-");
         lines

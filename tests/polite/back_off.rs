@@ -1,16 +1,19 @@
 //! 429 and 503: a host is left alone for as long as it asks, whoever leads there, and whatever becomes of the crawler meanwhile.
 
+use std::io::Write;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use refrain_core::time::Span;
+use refrain_store::PageState;
 
-use crate::desk::{Desk, wait_until};
-use crate::fake::{Deed, Fake};
+use crate::support::desk::{Desk, wait_until};
+use crate::support::fake::{Deed, Fake};
 
 /// Requests for pages of a host.
-fn page_hits(fake: &Fake, host: &str) -> Vec<crate::fake::Hit> {
+fn page_hits(fake: &Fake, host: &str) -> Vec<crate::support::fake::Hit> {
     fake.asked_of(host).into_iter().filter(|hit| hit.path != "/robots.txt").collect()
 }
 
@@ -118,7 +121,9 @@ fn absurd_wishes() {
         fake.put(host, "*", wish.map_or(deed.clone(), |wish| deed.with("Retry-After", wish)));
         all.extend(seeds(&fake, host));
     }
-    desk.crawl(&[&desk.seeds(&all), "--for", "2s"]);
+    desk.crawl_until(&[&desk.seeds(&all)], "all have said what they wish", |said| {
+        wishes.iter().all(|(host, ..)| said.contains(&fake.host(host)))
+    });
     desk.crawl(&["--for", "1s"]);
     for (host, _, expected) in &wishes {
         assert_eq!(page_hits(&fake, host).len(), 1, "{host}");
@@ -130,12 +135,87 @@ fn absurd_wishes() {
     desk.assert_sound();
 }
 
+/// Requests that were under way when a host asked for an hour end that neither by an answer nor by asking for less, in memory or in the store.
+#[test]
+fn requests_under_way_do_not_end_a_back_off() {
+    let (fake, desk) = (Fake::start(), Desk::new("per_host = 3\n"));
+    let (asked, noted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    // Nothing is answered before all are asked, and nothing but the hour before that is on the disk.
+    let held = |is_hour: bool, answer: &'static str| {
+        let (asked, noted) = (Arc::clone(&asked), Arc::clone(&noted));
+        Deed::wild(move |stream| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            wait_until("it is its turn", || {
+                asked.load(Ordering::Relaxed) == 3 && (is_hour || noted.load(Ordering::Relaxed))
+            });
+            drop(stream.write_all(answer.as_bytes()));
+        })
+    };
+    fake.put("busy", "/robots.txt", Deed::status(404));
+    let hour = "HTTP/1.1 429 Busy\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+    let soon = "HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
+    fake.put("busy", "/hour", held(true, hour));
+    fake.put("busy", "/soon", held(false, soon));
+    fake.put("busy", "/fine", held(false, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"));
+    let all = ["/fine", "/soon", "/hour"].map(|path| fake.url("busy", path));
+    let running = desk.start(&[&desk.seeds(&all)]);
+    let until = || desk.host(&fake.host("busy")).and_then(|host| host.back_off_until);
+    wait_until("all are asked, and the hour is on the disk", || {
+        page_hits(&fake, "busy").len() == 3 && until().is_some()
+    });
+    let hour = until().unwrap();
+    noted.store(true, Ordering::Relaxed);
+    wait_until("all are answered", || desk.looks().len() == 3);
+    running.interrupt();
+    assert!(until() >= Some(hour), "{:?} {hour:?}", until());
+    desk.crawl(&["--for", "1s"]);
+    assert_eq!(page_hits(&fake, "busy").len(), 3);
+    desk.assert_sound();
+}
+
+/// A page that is not there is looked for after an hour, then after two and so on, also if the crawler is started anew each time.
+#[test]
+fn a_missing_page_is_asked_for_ever_more_rarely() {
+    let (fake, desk) = (Fake::start(), Desk::new(""));
+    for host in ["missing", "there"] {
+        fake.put(host, "/robots.txt", Deed::status(404));
+    }
+    fake.put("missing", "/", Deed::status(410));
+    fake.put("there", "/", Deed::html("<p>there</p>"));
+    let all = [fake.url("missing", "/"), fake.url("there", "/")];
+    let asked = |host| page_hits(&fake, host).len();
+    let running = desk.start(&[&desk.seeds(&all)]);
+    let looks = |url: &str| desk.looks().into_iter().filter(|look| look.0 == url).count();
+    wait_until("it is found to be missing", || asked("missing") == 1 && looks(&all[0]) == 1);
+    running.interrupt();
+    for round in 0..4 {
+        // A minute before its time, and a minute after it.
+        for (minutes, times) in [((60 << round) - 1, round + 1), (2, round + 2)] {
+            let sql =
+                format!("UPDATE pages SET looked = looked - {minutes} * 60000 WHERE url LIKE '%missing%'");
+            execute(&desk, &sql);
+            let before = asked("there");
+            let running = desk.start(&[]);
+            wait_until("the crawl runs", || asked("there") > before + 2 && looks(&all[0]) >= times);
+            running.interrupt();
+            assert_eq!(asked("missing"), times, "{round}");
+        }
+    }
+    let page = desk.reader().page(&all[0]).unwrap().unwrap();
+    assert_eq!((page.state, page.failures), (PageState::Gone, 5));
+    desk.assert_sound();
+}
+
+fn execute(desk: &Desk, sql: &str) {
+    let script = "import sqlite3,sys\n\
+                  db=sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()";
+    let database = desk.path("data").join("refrain.db");
+    assert!(Command::new("python3").args(["-c", script]).arg(database).arg(sql).status().unwrap().success());
+}
+
 /// As if that time had passed: the moment until which hosts are left alone is moved, and nothing else.
 fn pass_time(desk: &Desk) {
-    let script = "import sqlite3,sys\n\
-                  db=sqlite3.connect(sys.argv[1]); db.execute('UPDATE hosts SET back_off_until = 1000'); db.commit()";
-    let database = desk.path("data").join("refrain.db");
-    assert!(Command::new("python3").args(["-c", script]).arg(database).status().unwrap().success());
+    execute(desk, "UPDATE hosts SET back_off_until = 1000");
 }
 
 #[test]
@@ -145,7 +225,7 @@ fn without_a_wish_the_time_doubles() {
     fake.put("busy", "*", Deed::status(503));
     let all = desk.seeds(&(0..9).map(|page| fake.url("busy", &format!("/{page}"))).collect::<Vec<_>>());
     for round in 0..4u32 {
-        desk.crawl(&[&all, "--for", "1s"]);
+        desk.crawl_until(&[&all], "it is asked", |said| said.contains(&fake.host("busy")));
         assert_eq!(page_hits(&fake, "busy").len(), 1 + round as usize);
         let look = desk.looks().pop().unwrap().1;
         let wait = desk.host(&fake.host("busy")).unwrap().back_off_until.unwrap().since(look.time).as_secs();
@@ -155,9 +235,8 @@ fn without_a_wish_the_time_doubles() {
     }
     // An answer ends it.
     fake.put("busy", "*", Deed::html("<p>well again</p>"));
-    desk.crawl(&["--for", "1s"]);
+    desk.crawl_until(&[], "it is visited", |_| page_hits(&fake, "busy").len() > 5);
     assert_eq!(desk.host(&fake.host("busy")).unwrap().failures, 0);
-    assert!(page_hits(&fake, "busy").len() > 5);
 }
 
 /// Pages elsewhere that lead to a host that is left alone do not lead to requests, there or here.
@@ -171,7 +250,10 @@ fn redirects_do_not_get_around_it() {
         fake.put("from", &format!("/{page}"), Deed::redirect(fake.url("busy", &format!("/{page}"))));
         all.push(fake.url("from", &format!("/{page}")));
     }
-    desk.crawl(&[&desk.seeds(&all), "--for", "4s"]);
+    desk.crawl_until(&[&desk.seeds(&all)], "all lead there", |said| {
+        let led = (0..6).all(|page| !fake.asked_for("from", &format!("/{page}")).is_empty());
+        led && said.contains("://") && !page_hits(&fake, "busy").is_empty()
+    });
     assert_eq!(page_hits(&fake, "busy").len(), 1);
     for page in 0..6 {
         assert_eq!(fake.asked_for("from", &format!("/{page}")).len(), 1, "{page}");

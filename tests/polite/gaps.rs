@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::desk::Desk;
-use crate::fake::{Deed, Fake};
+use crate::support::desk::{Desk, wait_until};
+use crate::support::fake::{Deed, Fake};
 
 const GAP: Duration = Duration::from_millis(150);
 const RATE: f64 = 20.0;
@@ -42,6 +42,8 @@ fn no_host_is_asked_too_soon_and_the_budget_is_kept() {
     for (round, millis) in [1300, 900, 3400, 700, 400, 1100, 300, 2500].into_iter().enumerate() {
         starts.push(fake.log().len());
         let running = desk.start(&[&seeds]);
+        // More than the process before may have had under way when it was killed: one request to each host.
+        wait_until("it has begun", || fake.log().len() > starts[round] + 16);
         std::thread::sleep(Duration::from_millis(millis));
         if round % 3 == 0 {
             running.interrupt();
@@ -49,6 +51,11 @@ fn no_host_is_asked_too_soon_and_the_budget_is_kept() {
             running.kill();
         }
     }
+    // However slow the machine is: it comes to something.
+    starts.push(fake.log().len());
+    let running = desk.start(&[&seeds]);
+    wait_until("there is something to look at", || fake.log().len() > 100.max(starts[starts.len() - 1] + 16));
+    running.interrupt();
     desk.assert_sound();
 
     let log = fake.log();
@@ -61,7 +68,6 @@ fn no_host_is_asked_too_soon_and_the_budget_is_kept() {
         }
     }
     // In any time T: R·T + 2, for each process that was alive in it.
-    assert!(log.len() > 100, "{}", log.len());
     for (first, one) in log.iter().enumerate() {
         for (last, other) in log.iter().enumerate().skip(first) {
             let span = other.time.saturating_duration_since(one.time).as_secs_f64();

@@ -13,7 +13,7 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
-from support import wait_until
+from support import PATIENCE, wait_until
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
 
@@ -41,7 +41,7 @@ class Browser:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver") or "/usr/bin/chromedriver"))
-        self.driver.set_page_load_timeout(30)
+        self.driver.set_page_load_timeout(PATIENCE)
         self.look(size, dark)
         if not scripts:
             self.tell("Emulation.setScriptExecutionDisabled", value=True)

@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 import pytest
-from support import Server
+from support import PATIENCE, Server
 
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
@@ -94,7 +94,7 @@ class Distant(Server):
         super().__init__(folder, *args, **settings)
         self.networks, self.listen, self.within = networks, "[::]", ["ip", "netns", "exec", networks.home]
 
-    def socket(self, source=None, to=None, timeout=30):
+    def socket(self, source=None, to=None, timeout=PATIENCE):
         """A connection of a stranger, or of this machine itself if there is no source."""
         network = self.networks.away if source else self.networks.home
         to = to or (("2001:db8::1" if ":" in source else "192.0.2.1") if source else "127.0.0.1")

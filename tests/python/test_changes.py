@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from support import wait_until
+from support import PATIENCE, wait_until
 
 
 class Stream(threading.Thread):
@@ -57,7 +57,7 @@ class Stream(threading.Thread):
 
     def stop(self):
         self.over.set()
-        self.join(10)
+        self.join(PATIENCE)
         return self.events
 
 
@@ -72,7 +72,7 @@ class Poll(threading.Thread):
     def run(self):
         while not self.over.is_set():
             try:
-                some = self.server.get("/v1/changes", {"after": self.next, "wait_seconds": 2, "limit": 3}, timeout=5).ok()
+                some = self.server.get("/v1/changes", {"after": self.next, "wait_seconds": 2, "limit": 3}, timeout=PATIENCE).ok()
             except (OSError, ValueError, AssertionError):
                 self.over.wait(0.05)
                 continue
@@ -81,7 +81,7 @@ class Poll(threading.Thread):
 
     def stop(self):
         self.over.set()
-        self.join(10)
+        self.join(PATIENCE)
         return self.events
 
 
@@ -103,9 +103,10 @@ def test_everybody_hears_of_every_change_once_and_in_order(servers, sites):
         for page in server.get("/v1/pages").ok()["pages"]:
             server.post(f"/v1/pages/{page['id']}/fetch")
 
-    for end in (server.stop, server.kill, server.kill):
+    for round, end in enumerate((server.stop, server.kill, server.kill)):
         seen = len(readers[2].events)
         wait_until("something changes", lambda: (hurry(), len(readers[2].events) >= seen + 10)[1], every=0.2)
+        wait_until("all are connected", lambda: all(reader.connections > round for reader in readers[:2]))
         end()
         server.start()
     hurry()
@@ -131,9 +132,9 @@ def test_everybody_hears_of_every_change_once_and_in_order(servers, sites):
 def test_polls_wait_and_streams_begin_where_they_are_asked_to(scheduler):
     begun = time.monotonic()
     assert scheduler.get("/v1/changes?wait_seconds=0.5").ok() == {"changes": [], "next": 0}
-    assert 0.45 < time.monotonic() - begun < 10
+    assert 0.45 < time.monotonic() - begun
     fresh = Stream(scheduler)
-    assert fresh.opened.wait(10)
+    assert fresh.opened.wait(PATIENCE)
     scheduler.add("http://a.example/")
     grant = scheduler.post("/v1/fetches/next", {"knows_robots": True, "wait_seconds": 10}).ok()
     result = {"lease": grant["fetches"][0]["lease"], "status": 200, "body": "one", "content_type": "text/plain"}
@@ -142,7 +143,7 @@ def test_polls_wait_and_streams_begin_where_they_are_asked_to(scheduler):
     assert [one["url"] for one in change["changes"]] == ["http://a.example/"] and change["next"] == change["changes"][0]["seq"]
     wait_until("the stream has it", lambda: fresh.events == change["changes"])
     later = Stream(scheduler, after=change["next"])
-    assert later.opened.wait(10)
+    assert later.opened.wait(PATIENCE)
     assert fresh.stop() == change["changes"] and later.stop() == []
     far = scheduler.get("/v1/changes?after=999999").ok()
     assert far == {"changes": [], "next": 999999}
@@ -163,8 +164,7 @@ def test_nonsense_of_streams_is_refused(scheduler):
 
 def test_streams_end_when_the_server_does(scheduler):
     stream = Stream(scheduler)
-    assert stream.opened.wait(10)
-    begun = time.monotonic()
+    assert stream.opened.wait(PATIENCE)
     scheduler.stop()
-    assert time.monotonic() - begun < 8, "a stream is not waited for"
+    assert "did not end in time" not in scheduler.said(), "a stream is not waited for"
     stream.stop()

@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 import pytest
-from support import ROOT, binary, fetch, wait_until
+from support import PATIENCE, ROOT, binary, fetch, wait_until
 from test_metrics import scrape
 
 DASHBOARD = json.loads((ROOT / "contrib" / "grafana" / "refrain.json").read_text())
@@ -85,7 +85,7 @@ def test_prometheus_understands_the_dashboard(crawled, tmp_path):
         assert [one["value"][1] for one in alerts["data"]["result"]] == ["1"]
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def test_systemd_understands_the_unit(tmp_path):

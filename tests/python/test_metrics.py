@@ -69,7 +69,7 @@ def test_what_was_done_is_counted(server, site):
     assert value(samples, "refrain_requests_total") >= 3 and value(samples, "refrain_received_bytes_total") > 0
     assert value(samples, "refrain_signals_total", kind="api") == 1
     assert value(samples, "refrain_budget_requests_per_second") == 500
-    assert value(samples, "refrain_hosts") == 1 and value(samples, "refrain_changes_total") >= 1
+    assert value(samples, "refrain_hosts") == 1 and value(samples, "refrain_changes_total") == 0
     before = value(samples, "refrain_http_requests_total", route="/metrics")
     assert value(scrape(server), "refrain_http_requests_total", route="/metrics") > before
     # Nobody can make it remember what they make up.

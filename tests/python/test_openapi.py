@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-SECONDS = 90
+SECONDS = 300  # of a machine that is busy with something else
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_the_description_is_true(inhabited, tmp_path):
     assert st.exists(), "schemathesis is missing; scripts/test installs it"
     command = [str(st), "--config-file", str(here / "schemathesis.toml"), "run", f"{inhabited.url}/openapi.json",
                "--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "12", "--seed", "20261117", "--generation-database", "none",
-               "--request-timeout", "20", "--workers", "1", "--continue-on-failure", "--no-color", "--suppress-health-check", "all",
+               "--request-timeout", "60", "--workers", "1", "--continue-on-failure", "--no-color", "--suppress-health-check", "all",
                # A stream has no end, so nobody can hold its body against a description.
                "--exclude-path", "/v1/changes/stream"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=2 * SECONDS, env={**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(here)})

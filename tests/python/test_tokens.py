@@ -45,6 +45,10 @@ def test_tokens_open_doors_and_close_them(scheduler):
         for token in [None, "rfr_wrong", read[:-1], read + "x", read.upper()]:
             ask(scheduler, token, method, path, body).problem(401)
         scheduler.ask(method, path, body, {"Authorization": "Basic YTpi"}).problem(401)
+    # To count what is read changes how much it matters: that is no matter of reading alone.
+    for token, status in [(read, 403), (write, 403), (signal, 403), (both, 404), (None, 401)]:
+        ask(scheduler, token, "GET", "/v1/read?url=http://a.example/1").problem(status)
+    ask(scheduler, read, "GET", "/v1/pages/1/copy").problem(404, "no-such-version")
     results = ask(scheduler, signal, "POST", "/v1/signals", said).ok()["results"]
     assert [one["result"] for one in results][1] == "refused"
     history = ask(scheduler, read, "GET", "/v1/pages/1/history").ok()
@@ -87,6 +91,51 @@ def test_browsers_are_not_lured(scheduler, lines):
     for method, path, body in [("GET", "/v1/status", None), ("POST", "/v1/pages", ["http://a.example/"]), ("GET", "/metrics", None)]:
         assert scheduler.ask(method, path, body, lines).status in (400, 401, 403)
     assert scheduler.get("/v1/pages").ok()["pages"] == []
+
+
+PASSED_ON = ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Host: crawler.example.org", "Forwarded: for=192.0.2.1", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.1",
+             "CF-Connecting-IP: 192.0.2.1"]
+
+
+def heard(server, target, *lines, version="1.1"):
+    """The status, and the answer, of a request made of these lines."""
+    said = "\r\n".join([f"GET {target} HTTP/{version}", *lines, "Connection: close", "", ""])
+    answer = server.raw(said.encode())
+    return int(answer.split(b" ")[1]), answer.decode()
+
+
+@pytest.mark.parametrize("lines", [["Host: [::1].evil"], ["Host: localhost:7070@evil"], ["Host: me@localhost"], ["Host: localhost", "Host: localhost"],
+                                   ["Host: localhost", "Host: evil.example"], ["Host: localhost:x"], ["Host: localhost/"], ["Host: localhost, evil.example"]])
+def test_a_request_names_one_host(scheduler, lines):
+    for target in ("/v1/status", "/metrics", "/", "/openapi.json"):
+        assert heard(scheduler, target, *lines)[0] == 400
+    for target in ("http://evil.example/v1/status", "http://localhost:7070@evil.example/v1/status", "http://me@localhost/v1/status"):
+        assert heard(scheduler, target, "Host: localhost")[0] == 400
+    for target, own in [("/v1/status", "localhost"), ("http://localhost/v1/status", "localhost"), ("/v1/status", "[::1]:7070")]:
+        assert heard(scheduler, target, f"Host: {own}")[0] == 200
+    assert heard(scheduler, "/v1/status", "Host: evil.example")[0] == 403
+
+
+def test_what_a_proxy_passes_on_needs_a_token(scheduler):
+    scheduler.add("http://a.example/")
+    here = f"Host: 127.0.0.1:{scheduler.port}"
+    for target in ("/v1/status", "/metrics", "/", "/pages"):
+        assert heard(scheduler, target, here)[0] == 200
+        for line in PASSED_ON:
+            status, answer = heard(scheduler, target, here, line, "Accept: text/html", "Sec-Fetch-Dest: document", "Sec-Fetch-Site: none")
+            assert status == 403 and "proxy" in answer and "refrain token create" in answer, answer
+        # As nginx passes on what strangers ask, if nothing is configured but where to.
+        assert heard(scheduler, target, here, version="1.0")[0] == 403
+    for target in ("/health", "/ready", "/openapi.json"):
+        assert heard(scheduler, target, here, *PASSED_ON)[0] == 200 and heard(scheduler, target, here, version="1.0")[0] == 200
+    token = create(scheduler, "--scope", "read")
+    wait_until("doors need a token", lambda: heard(scheduler, "/v1/status", here)[0] == 401)
+    bearer = f"Authorization: Bearer {token}"
+    for version in ("1.0", "1.1"):
+        assert heard(scheduler, "/v1/status", here, *PASSED_ON, bearer, version=version)[0] == 200
+        assert heard(scheduler, "/metrics", here, *PASSED_ON, version=version)[0] == 401
+    assert heard(scheduler, "/metrics", here)[0] == 200, "a monitor on this machine"
+    assert heard(scheduler, "/metrics", here, version="1.0")[0] == 401
 
 
 def certify(folder, name="refrain"):

@@ -3,6 +3,7 @@
 import grpc
 import pytest
 from frontier_client import SERVICE, refused
+from support import PATIENCE
 
 #: request, reply; a star for a stream
 CALLS = {
@@ -104,7 +105,7 @@ def test_every_call_is_served(frontier, name):
 def test_what_is_not_a_call_is_unknown(frontier):
     other = frontier.channel.unary_unary(f"/{SERVICE}/Brew", request_serializer=bytes, response_deserializer=bytes)
     with refused(grpc.StatusCode.UNIMPLEMENTED):
-        other(b"", timeout=10)
+        other(b"", timeout=PATIENCE)
 
 
 def test_there_is_one_node_and_it_has_a_name(frontier):

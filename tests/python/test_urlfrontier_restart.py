@@ -149,7 +149,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(frontiers, clients):
         wait_until("it is in the middle of it", lambda: all(len(writer.acknowledged) > 200 for writer in new), every=0.01)
         frontier.server.kill()
         for writer in new:
-            writer.join(30)
+            writer.join(PATIENCE)
             assert not writer.is_alive()
         frontier.server.start()
         writers += new

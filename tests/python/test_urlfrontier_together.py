@@ -1,9 +1,11 @@
 """Several clients at once, on connections of their own: nobody breaks a queue's peace, and nothing is lost or served twice."""
 
+import collections
 import random
 import time
 
 from frontier_client import OK, SKIPPED, now, together, urls
+from support import PATIENCE, wait_until
 from test_urlfrontier_gets import fill
 
 CLIENTS = 8
@@ -17,17 +19,19 @@ def test_two_polls_at_once_never_break_the_rest_of_a_queue(frontier, clients):
     fill(frontier, queues=5, each=60)
     for queue in range(5):
         frontier.delay(f"h{queue}.example", 1)
-    end = time.monotonic() + 3
+    times, end = collections.Counter(), time.monotonic() + PATIENCE
 
     def poll(client, key):
         found = []
-        while time.monotonic() < end:
+        while min(times[f"h{queue}.example"] for queue in range(5)) < 3:
+            assert time.monotonic() < end, times
             asked = time.monotonic()
             served = client.get(each=1, key=key)
             heard = time.monotonic()
             found += [(asked, heard, info) for info in served]
             if served:
                 client.complete(*served)
+            times.update(info.key for info in served)
         return found
 
     # Some ask for a queue, some for whatever there is.
@@ -37,7 +41,7 @@ def test_two_polls_at_once_never_break_the_rest_of_a_queue(frontier, clients):
     assert len({info.url for _, _, info in served}) == len(served), "nothing is served twice"
     for queue in range(5):
         own = sorted((heard, asked, info.url) for asked, heard, info in served if info.key == f"h{queue}.example")
-        assert len(own) >= 2, "it was served again"
+        assert len(own) >= 3, "it was served again"
         for one, two in zip(own, own[1:]):
             # Whenever exactly they were served: not as far apart as this.
             assert two[0] - one[1] >= 0.99, f"{two[0] - one[1]:.3f} s between {one} and {two}"
@@ -47,35 +51,39 @@ def test_a_queue_with_one_under_way_is_nobody_elses(frontier, clients):
     fill(frontier, queues=40, each=5)
     for queue in range(40):
         frontier.delay(f"h{queue}.example", 0)
-    end = time.monotonic() + 1
+    found = []
 
     def poll(client):
-        found = []
-        while time.monotonic() < end:
-            found += client.get(queues=random.randint(0, 5), each=1, lease=1000)
-        return found
+        def some():
+            found.extend(client.get(queues=random.randint(0, 5), each=1, lease=1000))
 
-    served = [info for found in together(*(lambda client=client: poll(client) for client in many(clients, frontier))) for info in found]
-    assert sorted(info.key for info in served) == sorted(f"h{queue}.example" for queue in range(40)), "one of each, whoever asked"
+        wait_until("each was served", lambda: some() or len(found) >= 40, every=0)
+        for _ in range(5):
+            some()
+
+    together(*(lambda client=client: poll(client) for client in many(clients, frontier)))
+    assert sorted(info.key for info in found) == sorted(f"h{queue}.example" for queue in range(40)), "one of each, whoever asked"
 
 
 def test_a_limit_holds_whoever_asks(frontier, clients):
     fill(frontier, each=100)
     frontier.delay("h0.example", 0)
     frontier.limit("h0.example", 17)
-    end = time.monotonic() + 1
+    found = []
 
     def poll(client):
-        found = []
-        while time.monotonic() < end:
+        def some():
             served = client.get(each=random.choice([2, 3, 5]))
             if served:
                 client.complete(*served)
-            found += served
-        return found
+            found.extend(served)
 
-    served = [info for found in together(*(lambda client=client: poll(client) for client in many(clients, frontier))) for info in found]
-    assert len(served) == 17 == len(set(urls(served)))
+        wait_until("all are served", lambda: some() or len(found) >= 17, every=0)
+        for _ in range(5):
+            some()
+
+    together(*(lambda client=client: poll(client) for client in many(clients, frontier)))
+    assert len(found) == 17 == len(set(urls(found)))
 
 
 def test_a_block_holds_once_it_is_said(frontier, clients):
@@ -84,10 +92,10 @@ def test_a_block_holds_once_it_is_said(frontier, clients):
     blocked = []
 
     def poll(client):
-        late = []
-        end = time.monotonic() + 1
-        while time.monotonic() < end:
+        late, after = [], 0
+        while after < 5:
             asked_after = bool(blocked)
+            after += asked_after
             served = client.get(each=1)
             if served and asked_after:
                 late += served
@@ -96,7 +104,7 @@ def test_a_block_holds_once_it_is_said(frontier, clients):
         return late
 
     def block():
-        time.sleep(0.4)
+        wait_until("it is being served", lambda: frontier.stats().counts["completed"] > 10)
         frontier.block("h0.example", now() + 1000)
         blocked.append(True)
         return []
@@ -133,7 +141,7 @@ def test_crawlers_find_fetch_and_finish_together(frontiers, clients):
     def crawl(client):
         fetched = []
         while client.stats().counts["completed"] < size:
-            assert time.monotonic() - begun < 25, client.stats()
+            assert time.monotonic() - begun < PATIENCE, client.stats()
             served = client.get(each=20)
             for info in served:
                 number = int(info.url.rsplit("/", 1)[1])

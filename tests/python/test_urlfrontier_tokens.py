@@ -5,7 +5,7 @@ import json
 import grpc
 import pytest
 from frontier_client import refused
-from support import trusting, wait_until
+from support import PATIENCE, trusting, wait_until
 from test_tokens import certify, create
 from test_urlfrontier_proto import CALLS
 
@@ -20,7 +20,7 @@ def code(client, name, metadata=None):
         request.state = True
     asked = iter([request]) if CALLS[name][0].startswith("*") else request
     try:
-        answer = getattr(client.stub, name)(asked, metadata=client.metadata if metadata is None else metadata, timeout=20)
+        answer = getattr(client.stub, name)(asked, metadata=client.metadata if metadata is None else metadata, timeout=PATIENCE)
         if CALLS[name][1].startswith("*"):
             list(answer)
     except grpc.RpcError as error:
@@ -51,6 +51,26 @@ def test_every_call_needs_its_scope(frontiers, clients):
                 assert found == FORBIDDEN, (name, scope, found)
     # Nothing that opens a door is written down.
     assert not any(token in server.said() for token in tokens.values())
+
+
+def test_what_a_proxy_passes_on_needs_a_token(frontiers, clients):
+    frontier = frontiers()
+    passed_on = [("x-forwarded-for", "192.0.2.1")]
+    assert code(frontier, "GetStats", passed_on) == FORBIDDEN
+    assert code(frontier, "GetStats") == grpc.StatusCode.OK
+    address = f"127.0.0.1:{frontier.server.frontier_port}"
+    for authority, expected in [("localhost:7070", grpc.StatusCode.OK), ("evil.example", FORBIDDEN)]:
+        with grpc.insecure_channel(address, options=[("grpc.default_authority", authority)]) as channel:
+            call = channel.unary_unary("/urlfrontier.URLFrontier/GetActive")
+            try:
+                call(b"", timeout=PATIENCE)
+                found = grpc.StatusCode.OK
+            except grpc.RpcError as error:
+                found = error.code()
+            assert found == expected, authority
+    token = create(frontier.server, "--scope", "read")
+    wait_until("doors need a token", lambda: code(frontier, "GetStats") == NOBODY)
+    assert code(frontier, "GetStats", [*passed_on, ("authorization", f"Bearer {token}")]) == grpc.StatusCode.OK
 
 
 def test_nothing_is_done_for_those_who_may_not(frontiers, clients):

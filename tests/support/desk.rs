@@ -1,5 +1,4 @@
 //! A folder with a refrain.toml and a data directory, and crawls that are run there.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::time::Duration;
 use refrain_store::warc::Record;
 use refrain_store::{HostRow, Observation, Reader, Version};
 
-use super::support::{Folder, command, refrain, stderr, stdout, text};
+use super::{Folder, command, refrain, refrain_until, stderr, text};
 
 pub(crate) struct Desk {
     folder: Folder,
@@ -36,9 +35,14 @@ impl Desk {
         let folder = Folder::new();
         let mut config =
             String::from("allow_private = true\nagent = \"Tester\"\ncontact = \"me@example.net\"\n");
-        for (key, usual) in
-            [("rate", "\"200/s\""), ("gap", "\"20ms\""), ("patience", "0.0"), ("data", "\"data\"")]
-        {
+        for (key, usual) in [
+            ("rate", "\"200/s\""),
+            ("gap", "\"20ms\""),
+            ("patience", "0.0"),
+            ("data", "\"data\""),
+            // All hosts are names of one address.
+            ("politeness", "\"host\""),
+        ] {
             if !more.lines().any(|line| line.starts_with(&format!("{key} ="))) {
                 config.push_str(&format!("{key} = {usual}\n"));
             }
@@ -66,12 +70,21 @@ impl Desk {
         ["crawl", "--config", &self.config].iter().chain(more).copied().collect()
     }
 
-    /// A crawl that ends well; what it said.
+    /// A crawl that ends well, or in which every visit failed; what it said.
     #[track_caller]
     pub(crate) fn crawl(&self, more: &[&str]) -> Vec<Line> {
-        let done = refrain(&self.arguments(more));
-        assert!(done.status.success(), "{}", stderr(&done));
-        lines(&stdout(&done))
+        said(&refrain(&self.arguments(more)))
+    }
+
+    /// The same, until something is so.
+    #[track_caller]
+    pub(crate) fn crawl_until(
+        &self,
+        more: &[&str],
+        what: &str,
+        is_so: impl FnMut(&str) -> bool,
+    ) -> Vec<Line> {
+        said(&refrain_until(&self.arguments(more), what, is_so))
     }
 
     pub(crate) fn start(&self, more: &[&str]) -> Running {
@@ -131,10 +144,6 @@ impl Desk {
 }
 
 impl Running {
-    pub(crate) fn id(&self) -> u32 {
-        self.child.as_ref().expect("it runs").id()
-    }
-
     /// kill -9
     pub(crate) fn kill(mut self) {
         let mut child = self.child.take().expect("it runs");
@@ -147,7 +156,8 @@ impl Running {
         let mut child = self.child.take().expect("it runs");
         let signalled = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(signalled.unwrap().success());
-        assert!(child.wait().unwrap().success());
+        let status = child.wait().unwrap();
+        assert!(status.success(), "{status}");
     }
 
     /// Waits for its end: the most memory it had, in bytes.
@@ -161,7 +171,8 @@ impl Running {
             peak = kilobytes.unwrap_or(peak);
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(child.wait().unwrap().success());
+        let status = child.wait().unwrap();
+        assert!(status.success(), "{status}");
         peak * 1024
     }
 }
@@ -173,6 +184,14 @@ impl Drop for Running {
             let _ = child.wait();
         }
     }
+}
+
+/// The lines of a crawl that went well, or in which every visit failed.
+#[track_caller]
+fn said(done: &std::process::Output) -> Vec<Line> {
+    let all_failed = done.status.code() == Some(1) && stderr(done).contains(" visits failed; ");
+    assert!(done.status.success() || all_failed, "{}", stderr(done));
+    lines(&String::from_utf8_lossy(&done.stdout))
 }
 
 /// `12:00:00  failed     ---      0 B    20 ms  http://a.localhost/  (why)`

@@ -1,6 +1,5 @@
 //! Many hosts on one listener, each of which does as it likes: it answers, lies, stalls, hangs up. `anything.localhost` is a host.
 //! Every request is in the log before anything is answered.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -22,10 +21,9 @@ pub(crate) struct Hit {
     pub(crate) body: Vec<u8>,
 }
 
-/// What is asked for, and how often it was asked for before.
+/// The request that a behaviour answers.
 pub(crate) struct Asked<'a> {
     pub(crate) head: &'a str,
-    pub(crate) times: usize,
 }
 
 /// What is done with a request.
@@ -205,12 +203,11 @@ impl Fake {
         let name = name.rsplit_once(':').map_or(name.as_str(), |(name, _)| name);
         let host = name.strip_suffix(".localhost").unwrap_or(name).to_owned();
         let mut sites = self.sites();
-        let times = sites.log.iter().filter(|hit| hit.host == host && hit.path == path).count();
         let anywhere = (host.clone(), "*".to_owned());
         let behaviours = &sites.behaviours;
         let behaviour =
             behaviours.get(&(host.clone(), path.clone())).or_else(|| behaviours.get(&anywhere)).cloned();
-        let deed = behaviour.map_or(Deed::status(404), |behaviour| behaviour(&Asked { head, times }));
+        let deed = behaviour.map_or(Deed::status(404), |behaviour| behaviour(&Asked { head }));
         let (status, body) = match &deed {
             Deed::Answer { status, body, .. } => (Some(*status), body.clone()),
             Deed::Wild(_) | Deed::Reset => (None, Vec::new()),

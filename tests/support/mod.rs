@@ -1,11 +1,14 @@
 //! Running the binary as a user does.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod desk;
+pub(crate) mod fake;
 pub(crate) mod golden;
+pub(crate) mod web;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -32,6 +35,36 @@ impl Folder {
 
 pub(crate) fn refrain(args: &[&str]) -> Output {
     command(args).output().expect("the binary runs")
+}
+
+/// Runs until something is so, of what it has said up to now or of the world; then Ctrl-C ends it. On a busy machine nothing happens within a given
+/// time, but it does happen.
+#[track_caller]
+pub(crate) fn refrain_until(args: &[&str], what: &str, mut is_so: impl FnMut(&str) -> bool) -> Output {
+    let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let read = |mut from: Box<dyn Read + Send>| {
+        let said: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let hears = Arc::clone(&said);
+        let reading = std::thread::spawn(move || {
+            let mut some = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut some) {
+                hears.lock().expect("a lock").extend_from_slice(&some[..count]);
+            }
+        });
+        (said, reading)
+    };
+    let (said, out) = read(Box::new(child.stdout.take().expect("a pipe")));
+    let (complained, err) = read(Box::new(child.stderr.take().expect("a pipe")));
+    let taken = |from: &Mutex<Vec<u8>>| from.lock().expect("a lock").clone();
+    desk::wait_until(what, || {
+        let has_ended = child.try_wait().expect("a child").is_some();
+        is_so(&String::from_utf8_lossy(&taken(&said))) || has_ended
+    });
+    let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+    let status = child.wait().expect("it ends");
+    out.join().expect("the reader ends");
+    err.join().expect("the reader ends");
+    Output { status, stdout: taken(&said), stderr: taken(&complained) }
 }
 
 pub(crate) fn command(args: &[&str]) -> Command {

@@ -1,5 +1,4 @@
 //! A small web on loopback, with its own log of who asked for what and when.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -21,8 +20,6 @@ pub(crate) struct Hit {
     pub(crate) time: Instant,
     pub(crate) path: String,
     pub(crate) agent: String,
-    /// The body that was sent.
-    pub(crate) body: String,
 }
 
 #[derive(Clone)]
@@ -56,6 +53,11 @@ impl Web {
             }
         });
         web
+    }
+
+    /// How often there was asked for a path.
+    pub(crate) fn asked(&self, path: &str) -> usize {
+        self.log().iter().filter(|hit| hit.path == path).count()
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -94,7 +96,7 @@ impl Web {
         let agent = agent.map(|(_, value)| value.to_owned()).unwrap_or_default();
         let page = self.pages.lock().unwrap_or_else(PoisonError::into_inner).get(&path).cloned();
         let page = page.unwrap_or_else(|| Page::status(404));
-        let hit = Hit { time, path, agent, body: page.body.clone() };
+        let hit = Hit { time, path, agent };
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(hit);
         let mut answer = format!("HTTP/1.1 {} Said\r\nContent-Length: {}\r\n", page.status, page.body.len());
         for (name, value) in &page.headers {

@@ -1,7 +1,15 @@
-//! How a command fails: one sentence on stderr, and an exit code that means something.
+//! How a command fails: one sentence on stderr, and an exit code. The codes are documented in docs/crawl.md: 0 (it did what it was asked to),
+//! [`FAILED`], [`UNUSABLE`] and [`STOPPED_AT_ONCE`].
 
 use std::io;
 use std::process::ExitCode;
+
+/// Something failed on the way: the disk or the network, every page of a crawl, a part of Refrain by a panic; or `refrain check` found damage.
+pub(crate) const FAILED: u8 = 1;
+/// What was given cannot be used: options, files, settings, the data directory. Nothing was done.
+pub(crate) const UNUSABLE: u8 = 2;
+/// A crawl was asked twice to stop, and did not wait for visits under way.
+pub(crate) const STOPPED_AT_ONCE: i32 = 130;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -31,18 +39,18 @@ impl Failure {
         Self::System { what: what.into(), why }
     }
 
-    /// Says it, and gives the exit code: 2 for what the user can mend, 1 for the rest.
+    /// Says it, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             // Whoever reads us has had enough (`refrain … | head`): not an error.
             Self::System { why, .. } if why.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Self::Input(_) => {
                 eprintln!("refrain: {self}");
-                ExitCode::from(2)
+                ExitCode::from(UNUSABLE)
             }
             Self::System { .. } | Self::OnTheWay(_) => {
                 eprintln!("refrain: {self}");
-                ExitCode::FAILURE
+                ExitCode::from(FAILED)
             }
         }
     }

@@ -14,9 +14,8 @@ use refrain_core::time::{Span, Time};
 use refrain_store::{HostRow, PageRow, Reader};
 
 use crate::CrawlError;
-use crate::crawl::retry_after;
 use crate::listening::TOGETHER;
-use crate::restore::{Learner, first_worth_at_most, is_crawled, recalled, remembered};
+use crate::restore::{Learner, first_worth_at_most, is_crawled, not_before, recalled, remembered};
 use crate::standing::Standing;
 
 /// What was learned from all pages of a store. It is as large as the hosts and the shapes of addresses are many; pages come and go.
@@ -38,12 +37,6 @@ pub struct Believed {
     pub stale: Option<f64>,
     /// What a fetch now is worth: seconds for which the copy will be fresh that otherwise would not, times the importance.
     pub value: f64,
-}
-
-/// After failures: until when a page is left alone.
-pub fn not_before(row: &PageRow<'_>) -> Option<Time> {
-    let failed = (row.failures > 0).then_some(row.looked).flatten();
-    failed.map(|looked| looked + retry_after(row.failures - 1))
 }
 
 /// When a page's turn comes.
@@ -160,8 +153,9 @@ impl Beliefs {
         standing: &Standing,
         now: Time,
     ) -> Result<Outlook, CrawlError> {
-        let not_before = not_before(row);
-        let Some(price) = standing.price.filter(|_| is_crawled(row.state)) else {
+        let not_before = not_before(row, now);
+        let price = standing.price.filter(|_| is_crawled(row.state)).map(|price| price.value);
+        let Some(price) = price else {
             return Ok(Outlook { due: None, not_before });
         };
         let (page, past, _) = self.consider(row, now)?;
@@ -185,7 +179,7 @@ impl Beliefs {
             frontier.limit_age(now, page, AgeLimits { most, ..AgeLimits::default() })?;
         }
         let opens = not_before.into_iter().chain(host.back_off_until).max().unwrap_or(now);
-        let due = frontier.explain(now, page)?.due.map(|due| due.max(opens));
+        let due = frontier.explain(now, page, price)?.due.map(|due| due.max(opens));
         Ok(Outlook { due, not_before: not_before.filter(|until| *until > now) })
     }
 }

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use refrain_core::frontier::{HostId, PageId};
 use refrain_core::ids::IdMap;
 use refrain_core::time::{Span, Time};
+use refrain_fetch::change::HostNoise;
 use refrain_store as store;
 
+use crate::back_off::BackOff;
 use crate::index::Index;
 use crate::rules::HostRules;
+use crate::sites::Sites;
 
 /// Pages by both their numbers, and which addresses are known.
 #[derive(Default)]
@@ -21,9 +24,16 @@ pub(crate) struct Pages {
     read: HashSet<store::PageId>,
     /// All addresses.
     pub(crate) index: Index,
+    /// What there is of each site.
+    pub(crate) sites: Sites,
 }
 
 impl Pages {
+    /// None yet.
+    pub(crate) fn with(sites: Sites) -> Self {
+        Self { sites, ..Self::default() }
+    }
+
     pub(crate) fn add(&mut self, stored: store::PageId, scheduled: PageId) {
         let index = scheduled.index() as usize;
         if index >= self.stored.len() {
@@ -37,6 +47,7 @@ impl Pages {
         if let Some(stored) = self.stored.get_mut(scheduled.index() as usize).and_then(Option::take) {
             self.scheduled.remove(&stored);
         }
+        self.sites.wait_no_more(scheduled);
     }
 
     pub(crate) fn stored(&self, scheduled: PageId) -> Option<store::PageId> {
@@ -72,17 +83,54 @@ impl Pages {
 pub(crate) struct HostEntry {
     pub(crate) id: HostId,
     pub(crate) rules: Option<Arc<HostRules>>,
-    /// Failures in a row.
-    pub(crate) failures: u32,
+    pub(crate) back_off: BackOff,
     /// Questions for robots.txt without an answer, in a row.
     pub(crate) unruled: u32,
-    pub(crate) back_off: Option<Time>,
     /// Where it announces what is new.
     pub(crate) outlets: Outlets,
     /// The gap that somebody wants, beside what its robots.txt asks for.
     pub(crate) wanted_gap: Option<Span>,
     /// Left alone until somebody says otherwise.
     pub(crate) paused: bool,
+    /// Whether its addresses are known.
+    pub(crate) located: Located,
+    /// Hosts out of scope that it may name.
+    guests: Vec<(Guest, Box<str>)>,
+    /// Whether its pages have noise.
+    pub(crate) noise: HostNoise,
+}
+
+/// Whether the addresses of a host are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Located {
+    /// Nobody has asked.
+    Never,
+    /// A name server was asked.
+    Asked,
+    /// They are, until then.
+    Until(Time),
+}
+
+/// What a host may name elsewhere, though it is out of scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guest {
+    /// A host with sitemaps or feeds of this one.
+    Outlet,
+    /// A host that pages, which were chosen, lead to.
+    Redirect,
+    /// A host with a WebSub hub.
+    Hub,
+}
+
+impl Guest {
+    /// So many hosts of the kind may be named by a host of which so many pages were chosen: each of those may lead somewhere else.
+    fn most(self, chosen: u64) -> usize {
+        match self {
+            Self::Outlet => 2,
+            Self::Redirect => 8 + chosen as usize,
+            Self::Hub => 4,
+        }
+    }
 }
 
 /// Who is paused is left alone until the next century.
@@ -93,13 +141,28 @@ impl HostEntry {
         Self {
             id,
             rules: None,
-            failures: 0,
+            back_off: BackOff::default(),
             unruled: 0,
-            back_off: None,
             outlets: Outlets::default(),
             wanted_gap: None,
             paused: false,
+            located: Located::Never,
+            guests: Vec::new(),
+            noise: HostNoise::default(),
         }
+    }
+
+    /// Whether the host may name another one, which is out of scope: one that it named before, or one more.
+    pub(crate) fn welcomes(&mut self, guest: Guest, origin: &str, chosen: u64) -> bool {
+        let of_kind = self.guests.iter().filter(|(kind, _)| *kind == guest);
+        if of_kind.clone().any(|(_, known)| **known == *origin) {
+            return true;
+        }
+        let has_room = of_kind.count() < guest.most(chosen);
+        if has_room {
+            self.guests.push((guest, origin.into()));
+        }
+        has_room
     }
 
     /// The least time between two requests, if the usual one is this.
@@ -110,7 +173,7 @@ impl HostEntry {
 
     /// Until when it is left alone, for whatever reason.
     pub(crate) fn left_alone(&self) -> Time {
-        if self.paused { PAUSED } else { self.back_off.unwrap_or(Time::MIN) }
+        if self.paused { PAUSED } else { self.back_off.until.unwrap_or(Time::MIN) }
     }
 }
 
@@ -140,14 +203,6 @@ impl Hosts {
         self.by_name.get(name)
     }
 
-    /// The number of a host, which is added if it is new.
-    pub(crate) fn id(&mut self, name: &str, add: impl FnOnce() -> HostId) -> HostId {
-        match self.by_name.get(name) {
-            Some(known) => known.id,
-            None => self.add(name, add()).id,
-        }
-    }
-
     /// A host that is new.
     pub(crate) fn add(&mut self, name: &str, id: HostId) -> &mut HostEntry {
         let (name, index) = (Arc::<str>::from(name), id.index() as usize);
@@ -163,6 +218,10 @@ impl Hosts {
         self.by_name.get_key_value(self.names.get(id.index() as usize)?)
     }
 
+    pub(crate) fn with_id_mut(&mut self, id: HostId) -> Option<&mut HostEntry> {
+        self.by_name.get_mut(self.names.get(id.index() as usize)?)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &HostEntry)> {
         self.by_name.iter().map(|(name, entry)| (&**name, entry))
     }
@@ -173,5 +232,30 @@ impl Hosts {
 
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use refrain_core::frontier::{Budget, Frontier, Known, Manners, Settings};
+    use refrain_core::value::ValueFunction;
+
+    use super::*;
+
+    /// Hubs, foreign sitemaps and redirects: a host that names ever more others is heard out for the first few.
+    #[test]
+    fn a_host_may_name_few_others() {
+        let model = Known::new(ValueFunction::Greedy);
+        let mut frontier = Frontier::new(model, Budget::Rate(1.0), Settings::default(), Time::ZERO).unwrap();
+        let mut entry = HostEntry::new(frontier.add_host(Manners::default()));
+        for (guest, chosen, most) in
+            [(Guest::Outlet, 9, 2), (Guest::Hub, 9, 4), (Guest::Redirect, 0, 8), (Guest::Redirect, 3, 11)]
+        {
+            for _ in 0..2 {
+                let welcome = (0..1000)
+                    .filter(|number| entry.welcomes(guest, &format!("http://h{number}.example"), chosen));
+                assert_eq!(welcome.count(), most, "{guest:?} {chosen}");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use refrain_core::time::{Span, Time};
+use refrain_fetch::url::PageUrl;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -58,11 +59,24 @@ impl Door {
         let _ = self.to.send(Event::Answered { host: host.to_owned() });
     }
 
+    /// Whether a redirect of a page of this host is followed to another host.
+    pub(crate) async fn leads(&self, from: &str, to: &PageUrl, chosen: bool) -> Result<bool, Shut> {
+        let (reply, answer) = oneshot::channel();
+        let leads = Event::Leads { from: from.to_owned(), to: to.clone(), chosen, reply };
+        self.to.send(leads).map_err(|_| Shut::Over)?;
+        answer.await.map_err(|_| Shut::Over)
+    }
+
     /// What a host asks of crawlers, if that is known and recent.
     pub(crate) async fn rules(&self, host: &str) -> Result<Option<Arc<HostRules>>, Shut> {
         let (known, answer) = oneshot::channel();
         self.to.send(Event::Rules { host: host.to_owned(), known }).map_err(|_| Shut::Over)?;
         answer.await.map_err(|_| Shut::Over)
+    }
+
+    /// Tells that something is not as it should be, though work goes on.
+    pub(crate) fn warn(&self, sentence: String) {
+        let _ = self.to.send(Event::Warning(sentence));
     }
 
     /// Tells everybody what a host asks.

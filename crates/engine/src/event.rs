@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use refrain_core::time::{Span, Time};
+use refrain_fetch::FetchError;
+use refrain_fetch::dns::Resolved;
+use refrain_fetch::url::PageUrl;
 use refrain_store::Seq;
 use tokio::sync::oneshot;
 
@@ -30,6 +33,24 @@ pub(crate) enum Event {
         host: String,
         /// How long it took to answer.
         response: Option<Span>,
+    },
+    /// A name server has said where a host is.
+    Located {
+        /// The host, by name.
+        host: String,
+        /// Where.
+        found: Result<Resolved, FetchError>,
+    },
+    /// A visit wants to follow a redirect to another host.
+    Leads {
+        /// The host of the page, by name.
+        from: String,
+        /// Where it leads.
+        to: PageUrl,
+        /// Whether the page was chosen.
+        chosen: bool,
+        /// Whether it may.
+        reply: oneshot::Sender<bool>,
     },
     /// A host has answered, or will not any more.
     Answered {
@@ -58,6 +79,15 @@ pub(crate) enum Event {
         reader: String,
         /// The last change that it has.
         seq: Seq,
+    },
+    /// Something is not as it should be, though work goes on: a sentence.
+    Warning(String),
+    /// Work that the crawl relies on has ended by a panic.
+    Panicked {
+        /// What it was, for people.
+        what: String,
+        /// The visit, if it was one.
+        visit: Option<u64>,
     },
     /// Somebody asks something of the crawl.
     Asked(Box<Ask>),

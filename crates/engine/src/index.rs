@@ -2,26 +2,28 @@
 //! fifty thousand entries only the news are handed on.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::{Entry, RandomState};
+use std::hash::BuildHasher;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::kinds::Kind;
+use refrain_core::ids::IdMap;
 use refrain_core::time::Time;
 use refrain_store::PageId;
-use xxhash_rust::xxh3::xxh3_64;
-
-use crate::kinds::Kind;
 
 /// Cheap to clone; clones share what they know.
 #[derive(Clone, Default)]
 pub(crate) struct Index {
     shared: Arc<RwLock<Known>>,
+    /// Hashes addresses with a key of this process: strangers choose addresses, and cannot choose two that are taken for one.
+    hasher: RandomState,
 }
 
 #[derive(Default)]
 struct Known {
     /// Pages by the hashes of their addresses (one in a sextillion is taken for another by mistake); [`NOT_YET`] while the store has no
     /// number for them.
-    pages: HashMap<u64, PageId>,
+    pages: IdMap<u64, PageId>,
     /// When a kind of announcement last said that a page changed.
     said: HashMap<PageId, Vec<(Kind, Time)>>,
 }
@@ -49,9 +51,18 @@ impl Index {
         self.shared.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn hash(&self, url: &str) -> u64 {
+        self.hasher.hash_one(url)
+    }
+
+    /// Whether anything is known of an address.
+    pub(crate) fn is_known(&self, url: &str) -> bool {
+        self.read().pages.contains_key(&self.hash(url))
+    }
+
     /// Remembers an address. Whether it is new.
     pub(crate) fn know(&self, url: &str) -> bool {
-        match self.write().pages.entry(hash(url)) {
+        match self.write().pages.entry(self.hash(url)) {
             Entry::Occupied(_) => false,
             Entry::Vacant(new) => {
                 new.insert(NOT_YET);
@@ -62,20 +73,28 @@ impl Index {
 
     /// The page at an address has a number.
     pub(crate) fn number(&self, url: &str, page: PageId) {
-        self.write().pages.insert(hash(url), page);
+        self.write().pages.insert(self.hash(url), page);
     }
 
-    /// There is no page at an address any more.
-    pub(crate) fn forget(&self, url: &str) {
+    /// A page is not at an address any more. Another page that was added there since stays.
+    pub(crate) fn forget(&self, url: &str, page: PageId) {
         let mut known = self.write();
-        if let Some(page) = known.pages.remove(&hash(url)) {
-            known.said.remove(&page);
+        known.said.remove(&page);
+        if let Entry::Occupied(found) = known.pages.entry(self.hash(url))
+            && *found.get() == page
+        {
+            found.remove();
         }
+    }
+
+    /// The page that was on its way into the store does not get there.
+    pub(crate) fn forget_unwritten(&self, url: &str) {
+        self.forget(url, NOT_YET);
     }
 
     /// What is known of an address.
     pub(crate) fn page(&self, url: &str) -> Place {
-        match self.read().pages.get(&hash(url)) {
+        match self.read().pages.get(&self.hash(url)) {
             None => Place::Unknown,
             Some(&NOT_YET) => Place::OnItsWay,
             Some(page) => Place::Page(*page),
@@ -110,10 +129,6 @@ impl Index {
     }
 }
 
-fn hash(url: &str) -> u64 {
-    xxh3_64(url.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +145,21 @@ mod tests {
         index.clone().say(page, Kind::Feed, Time::ZERO);
         assert_eq!(index.said(page, Kind::Feed), Some(Time::ZERO));
         assert_eq!(index.kinds_of(page), [Kind::Feed]);
+        index.forget("http://a/", PageId(6));
+        index.forget_unwritten("http://a/");
+        assert_eq!(index.page("http://a/"), Place::Page(page), "another page is not forgotten");
+        index.forget("http://a/", page);
+        assert!(index.know("http://a/") && index.said(page, Kind::Feed).is_none());
+        index.forget("http://a/", page);
+        assert_eq!(index.page("http://a/"), Place::OnItsWay, "it was added anew");
+    }
+
+    /// Whoever knows the program does not know the key: hashes differ from one process, and one index, to the next.
+    #[test]
+    fn hashes_have_a_key() {
+        let (one, other) = (Index::default(), Index::default());
+        let urls = ["http://a/", "http://b/", "http://c/", "http://d/"];
+        assert!(urls.iter().any(|url| one.hash(url) != other.hash(url)));
+        assert!(urls.iter().all(|url| one.hash(url) == one.clone().hash(url)), "clones share it");
     }
 }

@@ -64,9 +64,9 @@ pub fn inherit(store: &mut Store, pages: &[Watched], now: Time) -> Result<Inheri
         let new: Result<Vec<_>, StoreError> =
             pages.iter().map(|page| new_page(&page.url, 1.0, None, now, "import")).collect();
         let added = store.commit(&Batch { pages: new?, ..Batch::default() })?.pages;
-        inherited.new_pages += added.iter().filter(|added| added.new).count() as u64;
+        inherited.new_pages += added.iter().flatten().filter(|added| added.new).count() as u64;
         let mut past = Vec::new();
-        for (watched, added) in pages.iter().zip(&added) {
+        for (watched, added) in pages.iter().zip(added.iter().flatten()) {
             let merged = merged(store.read(), added.page, watched)?;
             let all = watched.looks.len() as u64;
             let new = merged.as_ref().map_or(0, |merged| merged.looks.len() as u64);
@@ -139,6 +139,17 @@ fn merged(reader: &Reader, page: PageId, watched: &Watched) -> Result<Option<Pas
     let (history, looks) = replayed(&all);
     let history = before.with_history(history).to_bytes();
     Ok(Some(PastLooks { page, looks, history }))
+}
+
+/// What a page has learned from its observations, as if it had just been crawled.
+pub(crate) fn relearned(reader: &Reader, page: PageId) -> Result<PastLooks, StoreError> {
+    let looks = reader.observations_of(page, usize::MAX)?.into_iter().rev();
+    let all: Vec<Seen> =
+        looks.map(|look| Seen { time: look.time, new: false, what: What::Ours(look) }).collect();
+    let before = reader.page_by_id(page)?.and_then(|record| record.history);
+    let before = before.as_deref().and_then(AttentivePast::from_bytes).unwrap_or_default();
+    let (history, _) = replayed(&all);
+    Ok(PastLooks { page, looks: Vec::new(), history: before.with_history(history).to_bytes() })
 }
 
 /// The history that looks make, in the order of time; and those that are new, each with the time since the one before of its kind.

@@ -5,12 +5,11 @@
 
 use std::collections::HashSet;
 
-use refrain_core::time::{Span, Time};
+use refrain_core::time::Time;
+use refrain_fetch::change::SECOND_LOOK;
 use refrain_fetch::url::PageUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A second look comes so long after the first.
-pub(crate) const SECOND_LOOK: Span = Span::from_whole_secs(2);
 /// So many kinds of links are remembered as noise, or as none.
 const MOST: usize = 20_000;
 

@@ -4,9 +4,10 @@ use refrain_core::time::Time;
 use refrain_fetch::change::Kept;
 use refrain_fetch::client::Response;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Digest, PageHead, PageRecord, Reader, Role, StoreError};
+use refrain_store::{Digest, PageHead, PageRecord, PageState, Reader, Role, StoreError};
 
 use crate::crawl::BELOW;
+use crate::scope::is_chosen;
 
 /// What a visit needs to know of a page.
 #[derive(Clone, Debug)]
@@ -20,10 +21,13 @@ pub(crate) struct Memo {
     /// Of the body seen last, and when that was.
     pub(crate) digest: Option<Digest>,
     pub(crate) fetched: Option<Time>,
-    /// Looks without an answer, in a row.
+    /// The state after the last fetch, and how many fetches in a row have failed, fetches that found the page missing included.
+    pub(crate) state: PageState,
     pub(crate) failures: u32,
     /// What it is there for.
     pub(crate) role: Role,
+    /// Whether somebody chose it; if not, the crawl found it.
+    pub(crate) chosen: bool,
     /// For a sitemap: how many indexes led to it.
     pub(crate) depth: usize,
     /// The version that has that body, if it is still there: its address and time.
@@ -45,6 +49,7 @@ impl Memo {
             found: record.found,
             role: record.origin.role,
             fetched: record.fetched,
+            state: record.state,
             failures: record.failures,
             digest: record.digest,
             etag: record.etag,
@@ -67,8 +72,10 @@ impl Memo {
             kept: None,
             digest: head.digest,
             fetched: head.fetched,
+            state: head.state,
             failures: head.failures,
             role: head.role,
+            chosen: is_chosen(&head.found, head.role),
             depth: BELOW.iter().position(|found| *found == head.found).map_or(0, |below| below + 1),
             version: None,
         })

@@ -3,17 +3,19 @@
 use refrain_core::time::{Span, Time};
 use refrain_fetch::announce::find::{self, Place};
 use refrain_fetch::announce::hints::Hints;
-use refrain_fetch::change::{self, Kept, Look, What};
+use refrain_fetch::change::{self, Doubt, Judgement, Kept, Look, Reported};
 use refrain_fetch::client::Response;
 use refrain_fetch::links::{Directives, Links};
 use refrain_fetch::url::PageUrl;
 use refrain_store::warc::{self, Body, Encoded, HttpHead, Truncated};
 use refrain_store::{Address, Digest, Role};
 
+use crate::counted::counted;
 use crate::hint::Hint;
 use crate::memo::Memo;
+use crate::scope::{Facts, Verdict, Way, judge};
 use crate::settings::Settings;
-use crate::sources::{self, Announced};
+use crate::sources::{self, Announced, Known};
 use crate::visit::Kit;
 
 /// What an answer of use says.
@@ -34,8 +36,31 @@ pub(crate) struct Read {
     /// What it announces itself.
     pub(crate) announced: Option<Box<Announced>>,
     pub(crate) hint: Option<Hint>,
-    /// A second look soon would tell what is noise.
-    pub(crate) look_again: bool,
+    /// What a second look would settle.
+    pub(crate) doubt: Option<Doubted>,
+    /// Whether quick looks at a page that seemed to have changed have found noise.
+    pub(crate) found_noise: Option<bool>,
+}
+
+/// What the next look at a page settles.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubted {
+    pub(crate) doubt: Doubt,
+    /// When the look was made that left it open.
+    pub(crate) since: Time,
+}
+
+/// Why a page is read, and what may follow.
+#[derive(Debug, Default)]
+pub(crate) struct Purpose {
+    /// What the look before left open.
+    pub(crate) doubted: Option<Doubted>,
+    /// A second look can be made soon.
+    pub(crate) may_look_again: bool,
+    /// Few pages of its host have noise.
+    pub(crate) is_quiet_host: bool,
+    /// Its links are wanted, even if nothing changed.
+    pub(crate) wants_links: bool,
 }
 
 /// What became of the page.
@@ -47,21 +72,22 @@ pub(crate) enum Answer {
     NotModified,
 }
 
-/// Reads an answer, and brings the memo up to date. Only what differs at a second look, made for that, may be noise: a page
-/// that is looked at often because it changes often is full of news. With `wants_links` they are read even if nothing changed. The
-/// error is a sentence.
+/// Reads an answer, and brings the memo up to date. `copy` gives the copy that was reported last, if it is kept. The error is a sentence.
 pub(crate) fn read(
     kit: &Kit,
     memo: &mut Memo,
     url: &PageUrl,
     answer: &Response,
     time: Time,
-    (is_second, wants_links): (bool, bool),
+    purpose: Purpose,
+    copy: impl FnOnce(&Memo) -> Option<Reported>,
 ) -> Result<Read, String> {
     let settings = &kit.settings;
+    let Purpose { doubted, may_look_again, is_quiet_host, wants_links } = purpose;
     let address = Address::new(url.as_str()).map_err(|why| why.to_string())?;
     let head = head(answer)?;
-    let archive = Archive { address: &address, head: &head, answer, time };
+    let page = Address::new(memo.url.as_str()).map_err(|why| why.to_string())?;
+    let archive = Archive { address: &address, page: &page, head: &head, answer, time };
     let before = memo.fetched.map(|fetched| time.since(fetched));
     if answer.status == 304 {
         let record = match memo.digest {
@@ -76,10 +102,16 @@ pub(crate) fn read(
             ..Read::same(Answer::NotModified, before, answer, time)
         });
     }
+    let known = Known { index: &kit.index, follow: settings.follow.as_ref(), now: time };
+    if memo.role == Role::Sitemap {
+        let largest_feed = settings.client.max_body;
+        let (digest, found) = sources::read_pieces(answer, url, known, largest_feed)?;
+        return outlet(memo, url, answer, time, (digest, found.filter(|_| settings.listen).map(Box::new)));
+    }
     let body = Body::new(&answer.body);
     let digest = body.digest();
     // The very same bytes say the same, whatever the rules.
-    if memo.digest == Some(digest) && memo.kept.is_some() && !is_second && !wants_links {
+    if memo.digest == Some(digest) && memo.kept.is_some() && doubted.is_none() && !wants_links {
         let record = if settings.revisits { archive.revisit(memo, digest, false)? } else { None };
         memo.seen(url, answer, time);
         return Ok(Read {
@@ -88,24 +120,22 @@ pub(crate) fn read(
             ..Read::same(Answer::Unchanged, before, answer, time)
         });
     }
-    let announces = sources::what(answer, memo.role).filter(|_| settings.listen);
-    let announced = announces.map(|kind| Box::new(sources::read(kind, answer, url, &kit.index, time)));
+    let announces = sources::what(answer, &answer.body, memo.role).filter(|_| settings.listen);
+    let charset = answer.content_type().and_then(|kind| kind.charset);
+    let announced =
+        announces.map(|kind| Box::new(sources::read(kind, &answer.body, charset.as_deref(), url, known)));
     if memo.role != Role::Page {
-        return match announced {
-            Some(announced) => Ok(outlet(memo, url, answer, time, (digest, announced))),
-            None => Err(format!("it is no {}", memo.role.as_str())),
-        };
+        return outlet(memo, url, answer, time, (digest, announced));
     }
     let rules = settings.rules_for(&memo.url);
     let kind = answer.content_type();
     let (look, found) = Look::with_links(&answer.body, kind.as_ref(), &rules, (url, &settings.agent));
-    let elapsed = before.filter(|_| is_second).unwrap_or(Span::MAX);
-    let (verdict, kept) = match &memo.kept {
-        Some(kept) => {
-            let (verdict, kept) = change::compare(kept, &look, elapsed, &rules);
-            (Some(verdict), kept)
-        }
-        None => (None, Kept::first(&look)),
+    let doubt = doubted.map(|Doubted { doubt, since }| (doubt, time.since(since)));
+    let visit = change::Visit { rules: &rules, doubt, time, may_look_again, is_quiet_host };
+    let judged = memo.kept.as_ref().map(|kept| change::judge(kept, &look, visit, || copy(memo)));
+    let (verdict, kept, doubt, found_noise) = match judged {
+        Some(Judgement { verdict, kept, doubt, found_noise }) => (Some(verdict), kept, doubt, found_noise),
+        None => (None, Kept::first(&look), None, None),
     };
     let became = match (&memo.digest, &verdict) {
         (None, _) => Answer::First,
@@ -124,7 +154,9 @@ pub(crate) fn read(
     places.extend(found.as_ref().map(find::of_page).unwrap_or_default());
     let (title, links) = match found {
         Some(found) => {
-            let (title, links) = follow(settings, url, answer, found);
+            // Links lead on from where a page was chosen to lead; what the crawl found speaks for its own address.
+            let from = if memo.chosen { url } else { &memo.url };
+            let (title, links) = follow(settings, from, answer, found);
             (title, Some(links))
         }
         None => (None, None),
@@ -148,18 +180,20 @@ pub(crate) fn read(
         places,
         announced,
         hint: Hint::of_answer(&answer.headers, time),
-        look_again: verdict.is_some_and(|verdict| verdict.look_again),
+        doubt: doubt.map(|doubt| Doubted { doubt, since: time }),
+        found_noise,
     })
 }
 
-/// A sitemap or a feed: what is only announced elsewhere needs no copy.
+/// A sitemap or a feed: what is only announced elsewhere needs no copy. The error says that it announces nothing.
 fn outlet(
     memo: &mut Memo,
     url: &PageUrl,
     answer: &Response,
     time: Time,
-    (digest, announced): (Digest, Box<Announced>),
-) -> Read {
+    (digest, announced): (Digest, Option<Box<Announced>>),
+) -> Result<Read, String> {
+    let announced = announced.ok_or_else(|| format!("it is no {}", memo.role.as_str()))?;
     let before = memo.fetched.map(|fetched| time.since(fetched));
     let became = match memo.digest {
         None => Answer::First,
@@ -168,12 +202,12 @@ fn outlet(
     };
     memo.seen(url, answer, time);
     memo.digest = Some(digest);
-    Read {
+    Ok(Read {
         digest: Some(digest),
         announced: Some(announced),
         places: find::of_header(answer.headers.all("link"), url),
         ..Read::same(became, before, answer, time)
-    }
+    })
 }
 
 /// What another fetcher tells of a page, without its body.
@@ -221,6 +255,13 @@ impl Read {
         Ok(Self { digest: memo.digest, ..Self::same(became, before, answer, time) })
     }
 
+    /// How many addresses it announces.
+    pub(crate) fn announces(&self) -> usize {
+        self.announced
+            .as_ref()
+            .map_or(0, |found| found.unknown.len() + found.news.len() + found.sitemaps.len())
+    }
+
     /// Nothing is new, or nothing else than that the page is another one.
     fn same(became: Answer, before: Option<Span>, answer: &Response, time: Time) -> Self {
         Self {
@@ -234,24 +275,16 @@ impl Read {
             places: Vec::new(),
             announced: None,
             hint: Hint::of_answer(&answer.headers, time),
-            look_again: false,
+            doubt: None,
+            found_noise: None,
         }
-    }
-}
-
-fn counted(what: What) -> String {
-    match what {
-        What::Nothing => "nothing".to_owned(),
-        What::Exact => "bytes".to_owned(),
-        What::Text { changed, of } => format!("text: {changed} of {of} blocks"),
-        What::Simhash { distance } => format!("simhash: {distance} of 64 bits"),
     }
 }
 
 /// The title, and the links that may be followed.
 fn follow(
     settings: &Settings,
-    url: &PageUrl,
+    from: &PageUrl,
     answer: &Response,
     found: Links,
 ) -> (Option<String>, Vec<PageUrl>) {
@@ -260,7 +293,8 @@ fn follow(
     if found.directives.or(header).nofollow {
         return (found.title, Vec::new());
     }
-    let followed = found.links.into_iter().filter(|link| !link.nofollow && follow.leads(url, &link.url));
+    let leads = |to: &PageUrl| judge(Some(follow), Way::Link, from, to, Facts::default()) == Verdict::In;
+    let followed = found.links.into_iter().filter(|link| !link.nofollow && leads(&link.url));
     (found.title, followed.map(|link| link.url).collect())
 }
 
@@ -279,6 +313,7 @@ fn head(answer: &Response) -> Result<HttpHead, String> {
 
 struct Archive<'a> {
     address: &'a Address,
+    page: &'a Address,
     head: &'a HttpHead,
     answer: &'a Response,
     time: Time,
@@ -288,6 +323,7 @@ impl Archive<'_> {
     fn response(&self, body: Body<'_>) -> Result<Encoded, String> {
         let response = warc::Response {
             url: self.address,
+            page: self.page,
             time: self.time,
             ip: self.answer.remote.map(|remote| remote.ip()),
             head: self.head,
@@ -304,6 +340,7 @@ impl Archive<'_> {
         let earlier = Address::new(url.as_str()).map_err(|why| why.to_string())?;
         let revisit = warc::Revisit {
             url: self.address,
+            page: self.page,
             time: self.time,
             ip: self.answer.remote.map(|remote| remote.ip()),
             head: self.head,

@@ -104,8 +104,8 @@ impl Work {
                         return;
                     }
                 }
-                Ok(Task::Batch(batch)) => {
-                    let done = self.store.commit(&batch);
+                Ok(Task::Batch(mut batch)) => {
+                    let done = self.store.commit_valid(&mut batch);
                     let failed = done.is_err();
                     if self.say.send((done, batch.pages)).is_err() || failed {
                         return;

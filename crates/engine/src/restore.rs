@@ -12,18 +12,24 @@ use refrain_core::frontier::{
     Hourly, HourlyPage, Manners, Settings as FrontierSettings,
 };
 use refrain_core::time::{Span, Time};
+use refrain_fetch::url::PageUrl;
 use refrain_store::{NewPage, Origin, PageRow, PageState, Reader, Role};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::CrawlError;
+use crate::back_off::BackOff;
 use crate::catalogue::{Hosts, Pages};
-use crate::crawl::{LONGEST_GONE, retry_after, retry_gone};
+use crate::crawl::retry;
 use crate::fading::{Fading, Fadings};
+use crate::forbidden::Forbidden;
 use crate::hubs::Hubs;
 use crate::kinds::Kind;
 use crate::listening::Listening;
+use crate::neighbours::Neighbours;
 use crate::rules::HostRules;
+use crate::scope::is_chosen;
 use crate::settings::Settings;
+use crate::sites::Sites;
 
 /// What learns: change rates and signals of pages, by the clocks of their hosts.
 pub(crate) type Learner = Hourly<Attentive>;
@@ -37,6 +43,10 @@ pub(crate) struct Scheduler {
     pub(crate) hubs: Hubs,
     pub(crate) listening: Listening,
     pub(crate) fadings: Fadings,
+    pub(crate) forbidden: Forbidden,
+    /// How long a robots.txt is believed.
+    robots_for: Span,
+    pub(crate) neighbours: Neighbours,
     start: Time,
     pub(crate) rate: f64,
     /// Pages that had never been fetched at the start.
@@ -54,6 +64,8 @@ pub(crate) const NEVER_FETCHED: f64 = 30.0 * 86_400.0;
 const HARDLY: f64 = 1e-30;
 /// Whoever is found while nobody waits is worth a wait of this, in seconds.
 const SHORTEST_WAIT: f64 = 10.0;
+/// The age of a copy whose age is not known.
+const UNKNOWN_AGE: Span = Span::from_whole_secs(86_400);
 /// An order is given up after so long: more than any visit takes.
 const LEASE: Span = Span::from_whole_secs(1800);
 
@@ -68,21 +80,25 @@ impl Scheduler {
         let frontier = Frontier::new(learner, Budget::Rate(settings.rate), frontier_settings, now)?;
         let mut scheduler = Self {
             frontier,
-            pages: Pages::default(),
+            pages: Pages::with(Sites::new(settings.most_names)),
             hosts: Hosts::default(),
             manners,
             hubs: Hubs::recall(reader, settings.rate)?,
             listening: Listening::default(),
             fadings: Fadings::default(),
+            forbidden: Forbidden::default(),
+            robots_for: settings.robots_for,
+            neighbours: Neighbours::recall(reader, settings.politeness, manners, now)?,
             start: now,
             rate: settings.rate,
             unfetched: reader.unfetched()? as usize,
             per_host: Vec::new(),
             later: BinaryHeap::new(),
         };
+        scheduler.pages.sites.recall(reader)?;
         let names = scheduler.restore_hosts(reader, settings, now)?;
         crate::hours::recall(reader, scheduler.frontier.model_mut(), &scheduler.hosts)?;
-        scheduler.restore_signals(reader)?;
+        scheduler.restore_signals(reader, now)?;
         let mut failed = None;
         reader.pages(|row| match scheduler.restore_page(&row, &names, now) {
             Ok(()) => ControlFlow::Continue(()),
@@ -95,13 +111,14 @@ impl Scheduler {
         failed.map_or(Ok(scheduler), |why| Err(why.into()))
     }
 
-    fn restore_signals(&mut self, reader: &Reader) -> Result<(), CrawlError> {
+    fn restore_signals(&mut self, reader: &Reader, now: Time) -> Result<(), CrawlError> {
         let learner = self.frontier.model_mut().inner_mut();
         self.listening = Listening::recall(reader, learner, &self.hosts)?;
         let index = &self.pages.index;
         reader.announced(|page, kind, said| {
             if let Some(kind) = Kind::from_name(kind) {
-                index.say(page, kind, said);
+                // What was said of the future would make all that is said from now on old.
+                index.say(page, kind, said.min(now));
             }
             ControlFlow::Continue(())
         })?;
@@ -117,10 +134,11 @@ impl Scheduler {
         // Of a robots.txt only what it asks of us: the texts of all hosts are long.
         let mut rows = Vec::new();
         reader.hosts(|mut row| {
-            let rules = row
-                .robots
-                .take()
-                .map(|kept| HostRules::kept(kept.fetched, kept.status, &kept.text, &settings.agent));
+            let rules = row.robots.take().map(|kept| {
+                // Rules from the future were read by a clock that was ahead: how old they are is not known.
+                let asked = if kept.fetched > now { Time::MIN } else { kept.fetched };
+                HostRules::kept(asked, kept.status, &kept.text, &settings.agent)
+            });
             rows.push((row, rules));
             ControlFlow::Continue(())
         })?;
@@ -129,8 +147,7 @@ impl Scheduler {
             let id = self.frontier.add_host(self.manners);
             names.insert(row.id, id);
             let entry = self.hosts.add(&row.name, id);
-            entry.failures = row.failures;
-            entry.back_off = row.back_off_until;
+            entry.back_off = BackOff::stored(row.back_off_until, row.failures, now);
             (entry.wanted_gap, entry.paused) = (row.wanted_gap, row.paused);
             entry.rules = rules.map(Arc::new);
             let (gap, left_alone) = (entry.gap(self.manners.gap), entry.left_alone());
@@ -144,6 +161,7 @@ impl Scheduler {
             if left_alone > now {
                 self.frontier.back_off(now, id, left_alone)?;
             }
+            self.introduce(&row.name, id)?;
         }
         Ok(names)
     }
@@ -156,14 +174,67 @@ impl Scheduler {
     ) -> Result<(), FrontierError> {
         self.pages.index.number(row.url, row.id);
         let Some(host) = names.get(&row.host).copied() else { return Ok(()) };
-        match again_from(row) {
+        let is_page = row.origin.role == Role::Page;
+        self.pages.sites.add_page(host, is_page, is_page && row.origin.hub.is_none());
+        if !is_page && let Some(entry) = self.hosts.with_id_mut(host) {
+            entry.outlets.known += 1;
+        }
+        match again_from(row, now) {
             None => Ok(()),
             Some(from) if from > now => {
                 self.later.push(Reverse((from, row.id)));
                 Ok(())
             }
-            Some(_) => self.take_up(row, host, now),
+            Some(_) => {
+                let url =
+                    (row.state == PageState::Disallowed).then(|| PageUrl::parse(row.url).ok()).flatten();
+                match url.and_then(|url| self.forbidden_until(host, &url, now)) {
+                    Some(until) => self.forbidden.add(host, row.id, until),
+                    None => self.take_up(row, host, now)?,
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// Returns the time until which the rules of a host forbid an address, if they do, and are not too old.
+    pub(crate) fn forbidden_until(&self, host: HostId, url: &PageUrl, now: Time) -> Option<Time> {
+        let rules = self.hosts.with_id(host)?.1.rules.as_ref()?;
+        let forbids = rules.hold(now, self.robots_for) && !rules.allow(url.path_and_query());
+        forbids.then(|| rules.asked + self.robots_for)
+    }
+
+    /// A page turned out to be forbidden by the rules of a host: its robots.txt is read again when it is too old.
+    pub(crate) fn forbid(&mut self, host: HostId, page: refrain_store::PageId, now: Time) {
+        let asked =
+            self.hosts.with_id(host).and_then(|(_, entry)| entry.rules.as_ref()).map(|rules| rules.asked);
+        // A fetcher may know what we do not.
+        let until = asked.map(|asked| asked + self.robots_for).filter(|until| *until > now);
+        self.forbidden.add(host, page, until.unwrap_or(now + self.robots_for));
+    }
+
+    /// Sees to it that robots.txt is read again where it forbids pages and is too old; says when to look again. With `fetches`, one page is
+    /// scheduled for that. Other fetchers may obey robots.txt by themselves, and tell only of the page: all are scheduled.
+    pub(crate) fn reread_rules(&mut self, fetches: bool, now: Time) -> Time {
+        while let Some(host) = self.forbidden.pop_due(now) {
+            let rules = self.hosts.with_id(host).and_then(|(_, entry)| entry.rules.as_ref());
+            if let Some(rules) = rules.filter(|rules| rules.hold(now, self.robots_for)) {
+                self.forbidden.again(host, rules.asked + self.robots_for);
+            } else if fetches {
+                let page = self.forbidden.take_one(host);
+                self.forbidden.again(host, now + self.robots_for);
+                self.later.extend(page.map(|page| Reverse((now, page))));
+            } else {
+                self.release(host, now);
+            }
+        }
+        self.forbidden.next()
+    }
+
+    /// The rules of a host are others: pages that were forbidden are looked at again.
+    pub(crate) fn release(&mut self, host: HostId, now: Time) {
+        let pages = self.forbidden.take(host);
+        self.later.extend(pages.into_iter().map(|page| Reverse((now, page))));
     }
 
     /// A page of the store is taken up at a moment.
@@ -178,7 +249,7 @@ impl Scheduler {
 
     /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
-        self.later.len()
+        self.later.len() + self.forbidden.len()
     }
 
     /// One whose time has come.
@@ -201,11 +272,19 @@ impl Scheduler {
         let (page, past) = recalled(self.frontier.model_mut().inner_mut(), row, host, (now, heard))?;
         let page = self.frontier.model().page(page, host);
         let id = if let Some(fetched) = row.fetched {
+            // Of a fetch by a clock that was ahead it is not known when it was.
+            let fetched = if fetched > now { now - UNKNOWN_AGE } else { fetched };
             self.frontier.insert_with_past(now, page, past, host, fetched)?
         } else {
             // There is no copy; but somebody else may have watched the page.
-            let (born, interest) = (row.born().min(now), self.first_worth(row.importance, &row.origin));
-            self.frontier.discover_with_past(now, Found { page, host, born, interest }, past)?
+            let chosen = row.origin.role == Role::Page && row.origin.hub.is_none();
+            let rank = self.rank(host, chosen);
+            let (born, interest) = (row.born().min(now), self.first_worth(row.importance, &row.origin, rank));
+            let id = self.frontier.discover_with_past(now, Found { page, host, born, interest }, past)?;
+            if !chosen {
+                self.pages.sites.wait(host, id);
+            }
+            id
         };
         self.limit_age(id, row.max_age, now)?;
         self.pages.add(row.id, id);
@@ -229,12 +308,17 @@ impl Scheduler {
         now: Time,
     ) -> Result<(), FrontierError> {
         let learner = self.frontier.model_mut().inner_mut();
-        let mut page = learner.page(host, shape(new.url.as_str(), new.origin.hint), new.importance as f32)?;
+        let mut page =
+            learner.page(host, shape(new.url.as_str(), new.origin.hint), bearable(new.importance))?;
         page.set_heard(false);
         let born = new.origin.born.unwrap_or(new.added).min(now);
-        let interest = self.first_worth(new.importance, &new.origin);
+        let chosen = is_chosen(new.found, new.origin.role);
+        let interest = self.first_worth(new.importance, &new.origin, self.rank(host, chosen));
         let found = Found { page: HourlyPage::new(page), host, born, interest };
         let id = self.frontier.discover(now, found)?;
+        if !chosen {
+            self.pages.sites.wait(host, id);
+        }
         self.limit_age(id, new.max_age, now)?;
         self.pages.add(stored, id);
         self.count_page(host);
@@ -247,7 +331,10 @@ impl Scheduler {
     ///
     /// What is new may be worth less with every hour. A page that stays will be fetched sooner or later: what its turn now is worth is what is
     /// lost if all others that wait for theirs come first. It is always worth more than what fetches are worth at the time.
-    fn first_worth(&self, importance: f64, origin: &Origin) -> Interest {
+    ///
+    /// Of pages that the crawl found, the k-th that waits at a site is worth a k-th of that: so sites take turns, and one that shows thousands of new
+    /// pages holds up no other.
+    fn first_worth(&self, importance: f64, origin: &Origin, rank: u64) -> Interest {
         let importance = match (origin.role, origin.decay) {
             (Role::Page, Some(decay)) if decay > 0.0 && decay.is_finite() => {
                 return Interest { profit: importance / decay, decay };
@@ -259,7 +346,13 @@ impl Scheduler {
         let waiting = self.frontier.new_pages().max(self.unfetched) + 1;
         let wait = (waiting as f64 / self.rate).clamp(SHORTEST_WAIT, NEVER_FETCHED);
         let price = if importance > 0.0 { 2.0 * self.frontier.mean_price() } else { 0.0 };
-        Interest { profit: importance * wait + price, decay: HARDLY }
+        let turn = (wait / rank as f64).max(SHORTEST_WAIT);
+        Interest { profit: importance * turn + price, decay: HARDLY }
+    }
+
+    /// The how manieth of its site a page will be that waits for its first fetch; what was chosen goes first.
+    fn rank(&self, host: HostId, chosen: bool) -> u64 {
+        if chosen { 1 } else { self.pages.sites.waiting_of(host) + 1 }
     }
 
     /// A page is a hub from now on, as it was found to be one.
@@ -325,25 +418,51 @@ impl Scheduler {
     /// The host of this name. If it is new it may have been visited a moment before the start all the same, by a process that was
     /// killed before it could write that down.
     pub(crate) fn host(&mut self, name: &str) -> HostId {
-        let (frontier, manners, start) = (&mut self.frontier, self.manners, self.start);
-        self.hosts.id(name, || frontier.add_host_visited(manners, start))
+        if let Some(known) = self.hosts.get(name) {
+            return known.id;
+        }
+        let id = self.frontier.add_host_visited(self.manners, self.start);
+        self.hosts.add(name, id);
+        // The host is there, and so are its groups: nothing can be wrong.
+        let _ = self.introduce(name, id);
+        id
+    }
+
+    /// A new host takes its place in its site, and beside its neighbours as far as its name tells which those are.
+    fn introduce(&mut self, name: &str, id: HostId) -> Result<(), FrontierError> {
+        self.pages.sites.add_host(id, name);
+        let (keys, now) = (self.neighbours.by_name(name), self.frontier.now());
+        self.neighbours.settle(&mut self.frontier, now, id, &keys).map(drop)
+    }
+
+    /// How many pages of a host are crawled; sitemaps and feeds are none.
+    pub(crate) fn crawled_of(&self, host: &str) -> u64 {
+        self.hosts.get(host).map_or(0, |entry| self.pages.sites.crawled_of(entry.id))
+    }
+
+    /// There is no page at an address any more.
+    pub(crate) fn forget(&mut self, url: &str, page: refrain_store::PageId, role: Role) {
+        self.pages.index.forget(url, page);
+        let host =
+            PageUrl::parse(url).ok().and_then(|url| self.hosts.get(url.origin()).map(|entry| entry.id));
+        if let Some(host) = host {
+            self.pages.sites.remove_page(host, role == Role::Page);
+        }
     }
 }
 
 /// From when on a page is crawled, if it ever is.
-fn again_from(row: &PageRow<'_>) -> Option<Time> {
-    let failed = row.looked.filter(|_| row.failures > 0);
-    match row.state {
-        PageState::Gone => Some(row.looked.map_or(Time::MIN, |looked| looked + retry_missing(row, looked))),
-        state if !is_crawled(state) => None,
-        _ => Some(failed.map_or(Time::MIN, |looked| looked + retry_after(row.failures - 1))),
-    }
+fn again_from(row: &PageRow<'_>, now: Time) -> Option<Time> {
+    let is_crawled = is_crawled(row.state) || row.state == PageState::Gone;
+    is_crawled.then(|| not_before(row, now).unwrap_or(Time::MIN))
 }
 
-/// A page that has been gone for a while is left alone for as long again: that doubles, as it does while a crawl runs.
-fn retry_missing(row: &PageRow<'_>, looked: Time) -> Span {
-    let gone_for = row.changed.map_or(Span::ZERO, |since| looked.since(since));
-    gone_for.max(retry_gone(0)).min(LONGEST_GONE)
+/// Returns the time before which a page is not fetched because its last fetches failed, or found it missing. A fetch in the future was made by
+/// a clock that was ahead.
+pub fn not_before(row: &PageRow<'_>, now: Time) -> Option<Time> {
+    let looked = row.looked?.min(now);
+    let is_gone = row.state == PageState::Gone;
+    (row.failures > 0 || is_gone).then(|| looked + retry(is_gone, row.failures.max(1)))
 }
 
 /// Whether pages in this state are crawled. What robots.txt forbids may be allowed today.
@@ -372,9 +491,14 @@ pub(crate) fn remembered(
 ) -> Result<(AttentivePage, AttentivePast), FrontierError> {
     let past = row.history.and_then(AttentivePast::from_bytes).unwrap_or_default();
     let shape = shape(row.url, row.origin.hint);
-    let mut page = learner.page(host, shape, row.importance_at(now) as f32)?;
+    let mut page = learner.page(host, shape, bearable(row.importance_at(now)))?;
     page.set_heard(heard);
     Ok((page, past))
+}
+
+/// An importance in single precision. An earlier version kept greater ones than are taken today.
+fn bearable(importance: f64) -> f32 {
+    importance.min(refrain_store::GREATEST_IMPORTANCE) as f32
 }
 
 /// What the first fetch of a page is worth at most.

@@ -4,8 +4,6 @@ use refrain_core::time::{Span, Time};
 use refrain_fetch::robots::{Robots, Ruling};
 use refrain_fetch::url::PageUrl;
 
-use crate::settings::host_name;
-
 /// What a host asks, and since when that is known.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRules {
@@ -51,6 +49,16 @@ impl HostRules {
         }
     }
 
+    /// Whether they are these rules.
+    pub(crate) fn says(&self, robots: &Robots) -> bool {
+        matches!(&self.verdict, Verdict::Rules(own) if own == robots)
+    }
+
+    /// The same rules, to be read again before they are relied on.
+    pub(crate) fn outdated(&self) -> Self {
+        Self { asked: Time::MIN, ..self.clone() }
+    }
+
     /// Whether a page may be asked for.
     pub(crate) fn allow(&self, path_and_query: &str) -> bool {
         match &self.verdict {
@@ -60,11 +68,8 @@ impl HostRules {
     }
 
     /// Whether the host lets what is found at `source` speak for its pages: it names that, or something else there (an index, mostly).
-    pub(crate) fn vouch_for(&self, source: &PageUrl, page: &PageUrl) -> bool {
-        let Verdict::Rules(robots) = &self.verdict else { return false };
-        let home = page.robots();
-        let mut named = robots.sitemaps().iter().filter_map(|named| home.join(named).ok());
-        named.any(|named| host_name(&named) == host_name(source))
+    pub(crate) fn vouch_for(&self, source: &PageUrl) -> bool {
+        matches!(&self.verdict, Verdict::Rules(robots) if robots.names_sitemap_on(source.origin()))
     }
 
     /// The gap that the host asks for.

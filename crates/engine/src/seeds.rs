@@ -2,7 +2,9 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Address, Batch, Edit, NewPage, Origin, PageId, Role, Store, StoreError};
+use refrain_store::{
+    Address, Batch, Edit, GREATEST_IMPORTANCE, NewPage, Origin, PageId, Role, Store, StoreError,
+};
 
 use crate::queues::FOUND;
 use crate::settings::host_name;
@@ -33,8 +35,9 @@ pub fn add_seeds(store: &mut Store, seeds: &[Seed], now: Time) -> Result<u64, St
             .map(|seed| new_page(&seed.url, seed.importance.unwrap_or(1.0), seed.max_age, now, "seed"))
             .collect();
         let done = store.commit(&Batch { pages: pages?, ..Batch::default() })?;
-        new += done.pages.iter().filter(|added| added.new).count() as u64;
-        let known = seeds.iter().zip(&done.pages).filter(|(_, added)| !added.new);
+        new += done.pages.iter().flatten().filter(|added| added.new).count() as u64;
+        let known = seeds.iter().zip(&done.pages).filter_map(|(seed, added)| Some((seed, (*added)?)));
+        let known = known.filter(|(_, added)| !added.new);
         let edits: Vec<Edit> = known.filter_map(|(seed, added)| edit(seed, added.page)).collect();
         if !edits.is_empty() {
             store.commit(&Batch { edits, ..Batch::default() })?;
@@ -58,7 +61,7 @@ pub fn add_queued(
     };
     let pages: Result<Vec<NewPage>, StoreError> = pages.iter().map(new).collect();
     let done = store.commit(&Batch { pages: pages?, ..Batch::default() })?;
-    Ok(done.pages.iter().map(|added| added.page).collect())
+    Ok(done.pages.iter().flatten().map(|added| added.page).collect())
 }
 
 /// What is said of a page that is there already, if anything is.
@@ -71,7 +74,7 @@ pub(crate) fn edit(seed: &Seed, page: PageId) -> Option<Edit> {
     })
 }
 
-/// A page as the store wants it.
+/// A page as the store wants it. An importance that was computed may be greater than any that is kept.
 pub(crate) fn new_page(
     url: &PageUrl,
     importance: f64,
@@ -79,7 +82,7 @@ pub(crate) fn new_page(
     added: Time,
     found: &'static str,
 ) -> Result<NewPage, StoreError> {
-    let host = host_name(url);
+    let (host, importance) = (host_name(url), importance.min(GREATEST_IMPORTANCE));
     let origin = Origin::default();
     Ok(NewPage { url: Address::new(url.as_str())?, host, importance, max_age, added, found, origin })
 }

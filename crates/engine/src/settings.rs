@@ -7,6 +7,7 @@ use refrain_fetch::url::PageUrl;
 use refrain_store::{Retention, Schedule};
 
 use crate::follow::Follow;
+use crate::neighbours::Politeness;
 
 /// How a crawl goes about it.
 #[derive(Clone, Debug)]
@@ -36,6 +37,10 @@ pub struct Settings {
     pub news: Vec<(String, News)>,
     /// No more pages than this are known.
     pub most_pages: u64,
+    /// Which hosts share a gap.
+    pub politeness: Politeness,
+    /// So many names of a registrable domain are visited that only links show, if their addresses are not known or the same.
+    pub most_names: u64,
     /// How long a robots.txt is believed.
     pub robots_for: Span,
     /// How many redirects are followed.
@@ -136,6 +141,8 @@ impl Default for Settings {
             listen: true,
             news: Vec::new(),
             most_pages: 100_000_000,
+            politeness: Politeness::Auto,
+            most_names: 50,
             robots_for: Span::from_whole_secs(86_400),
             redirects: 5,
             revisits: true,

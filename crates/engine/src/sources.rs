@@ -1,19 +1,25 @@
 //! What a sitemap or a feed says, read where visits are made: only what is news to us is handed on.
 
+use std::collections::VecDeque;
+
 use refrain_core::time::Time;
 use refrain_fetch::announce::feed::{self, Entry};
-use refrain_fetch::announce::find::{Body, sniff};
+use refrain_fetch::announce::find::{Body, ENOUGH, sniff};
 use refrain_fetch::announce::hints;
 use refrain_fetch::announce::sitemap::{self, Announced as Item, Scope};
 use refrain_fetch::announce::when::When;
 use refrain_fetch::client::Response;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{PageId, Role};
+use refrain_store::{Digest, Digester, PageId, Role};
 
+use crate::follow::Follow;
 use crate::hint::Hint;
+use crate::hubs::Yield;
 use crate::index::{Index, Place};
 use crate::kinds::Kind;
 
+/// The largest sitemap, decoded: what the protocol allows, and a little more.
+pub(crate) const LARGEST_SITEMAP: usize = 55 << 20;
 /// So many pages of other hosts are asked for leave for, in one sitemap.
 const MOST_ELSEWHERE: usize = 10_000;
 /// So many sitemaps of an index are handed on.
@@ -24,19 +30,49 @@ const MOST_SITEMAPS: usize = 50_000;
 pub(crate) struct Announced {
     pub(crate) kind: Kind,
     /// Pages of ours that are said to have changed,
-    pub(crate) news: Vec<News>,
+    pub(crate) news: VecDeque<News>,
+    /// so many in all,
+    pub(crate) in_all: usize,
     /// of so many that are named with a date.
     pub(crate) named: usize,
     /// Addresses that we do not know.
-    pub(crate) unknown: Vec<Unknown>,
+    pub(crate) unknown: VecDeque<Unknown>,
     /// Other sitemaps.
-    pub(crate) sitemaps: Vec<PageUrl>,
+    pub(crate) sitemaps: VecDeque<PageUrl>,
     /// Hubs that distribute it,
     pub(crate) hubs: Vec<PageUrl>,
     /// and what they call it.
     pub(crate) itself: Option<PageUrl>,
     /// What was wrong with it, in a line.
     pub(crate) complaint: Option<String>,
+    /// What was taken up of it so far: what that is worth, signals and new pages.
+    pub(crate) yields: Yield,
+    pub(crate) signals: u64,
+    pub(crate) found: u64,
+}
+
+impl Announced {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            news: VecDeque::new(),
+            in_all: 0,
+            named: 0,
+            unknown: VecDeque::new(),
+            sitemaps: VecDeque::new(),
+            hubs: Vec::new(),
+            itself: None,
+            complaint: None,
+            yields: Yield::default(),
+            signals: 0,
+            found: 0,
+        }
+    }
+
+    /// How much of it was not taken up yet.
+    pub(crate) fn left(&self) -> usize {
+        self.sitemaps.len() + self.news.len() + self.unknown.len()
+    }
 }
 
 /// A page of ours is said to have changed.
@@ -60,12 +96,61 @@ pub(crate) struct Unknown {
     /// How much it matters, by its site's word.
     pub(crate) importance: f64,
     pub(crate) hint: Option<Hint>,
-    /// It is of another host.
-    pub(crate) elsewhere: bool,
 }
 
-/// What a body is that was found at `role`'s place, or that says of itself to be one; `None` if it announces nothing.
-pub(crate) fn what(answer: &Response, role: Role) -> Option<Kind> {
+/// Reads what was found at the place of a sitemap, piece by piece: what is decoded is never there as a whole, unless it is a feed of at most
+/// `largest_feed` bytes. Returns the digest of all of it, and what is announced, if it announces anything. The error is a sentence.
+pub(crate) fn read_pieces(
+    answer: &Response,
+    url: &PageUrl,
+    known: Known<'_>,
+    largest_feed: usize,
+) -> Result<(Digest, Option<Announced>), String> {
+    let mut start = Vec::new();
+    let mut keep = |piece: &[u8]| {
+        start.extend_from_slice(piece);
+        true
+    };
+    answer.pieces(ENOUGH, &mut keep).map_err(|why| why.to_string())?;
+    let kind = what(answer, &start, Role::Sitemap);
+    let charset = answer.content_type().and_then(|kind| kind.charset);
+    let mut digester = Digester::default();
+    let mut pieces = |each: &mut dyn FnMut(&[u8])| {
+        let mut take = |piece: &[u8]| {
+            digester.add(piece);
+            each(piece);
+            true
+        };
+        answer.pieces(LARGEST_SITEMAP, &mut take).map_err(|why| why.to_string())
+    };
+    let announced = match kind {
+        None => {
+            pieces(&mut |_| {})?;
+            None
+        }
+        Some(Kind::Sitemap | Kind::Ping) => {
+            let mut reading = Reading::new(Kind::Sitemap, known);
+            let mut reader = sitemap::Reader::new(url, charset.as_deref(), sitemap::Limits::default());
+            pieces(&mut |piece| {
+                reader.push(piece, |item| reading.item(item));
+            })?;
+            let tally = reader.finish(|item| reading.item(item));
+            reading.found.complaint = complaint(&tally);
+            Some(reading.end())
+        }
+        Some(kind) => {
+            let mut whole = Vec::new();
+            pieces(&mut |piece| {
+                whole.extend_from_slice(&piece[..piece.len().min(largest_feed - whole.len())]);
+            })?;
+            Some(read(kind, &whole, charset.as_deref(), url, known))
+        }
+    };
+    Ok((digester.digest(), announced))
+}
+
+/// What a body is that begins like this and was found at `role`'s place, or that says of itself to be one; `None` if it announces nothing.
+pub(crate) fn what(answer: &Response, start: &[u8], role: Role) -> Option<Kind> {
     let kind = answer.content_type();
     let may_be = role != Role::Page
         || kind.as_ref().is_some_and(|kind| {
@@ -74,7 +159,7 @@ pub(crate) fn what(answer: &Response, role: Role) -> Option<Kind> {
     if !may_be {
         return None;
     }
-    match sniff(&answer.body, kind.as_ref().and_then(|kind| kind.charset.as_deref())) {
+    match sniff(start, kind.as_ref().and_then(|kind| kind.charset.as_deref())) {
         // Every text is a list of something: only where a sitemap is expected is it one.
         Body::TextList if role != Role::Sitemap => None,
         body if body.is_sitemap() => Some(Kind::Sitemap),
@@ -83,33 +168,30 @@ pub(crate) fn what(answer: &Response, role: Role) -> Option<Kind> {
     }
 }
 
+/// What announcements are read against. Addresses that are not known are handed on as far as links are followed at all.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) index: &'a Index,
+    pub(crate) follow: Option<&'a Follow>,
+    pub(crate) now: Time,
+}
+
 /// Reads what is announced at `url`.
-pub(crate) fn read(kind: Kind, answer: &Response, url: &PageUrl, index: &Index, now: Time) -> Announced {
-    let charset = answer.content_type().and_then(|kind| kind.charset);
-    let mut reading = Reading {
-        found: Announced {
-            kind,
-            news: Vec::new(),
-            named: 0,
-            unknown: Vec::new(),
-            sitemaps: Vec::new(),
-            hubs: Vec::new(),
-            itself: None,
-            complaint: None,
-        },
-        index,
-        now,
-        elsewhere: 0,
-    };
+pub(crate) fn read(
+    kind: Kind,
+    body: &[u8],
+    charset: Option<&str>,
+    url: &PageUrl,
+    known: Known<'_>,
+) -> Announced {
+    let mut reading = Reading::new(kind, known);
     match kind {
         Kind::Sitemap | Kind::Ping => {
             let limits = sitemap::Limits::default();
-            let tally =
-                sitemap::read(&answer.body, url, charset.as_deref(), limits, |item| reading.item(item));
-            let is_odd = tally.bad + tally.bad_dates > 0 || tally.first_bad.is_some() || tally.cut.is_some();
-            reading.found.complaint = is_odd.then(|| tally.to_string());
+            let tally = sitemap::read(body, url, charset, limits, |item| reading.item(item));
+            reading.found.complaint = complaint(&tally);
         }
-        _ => match feed::read(&answer.body, url, charset.as_deref(), feed::Limits::default()) {
+        _ => match feed::read(body, url, charset, feed::Limits::default()) {
             Ok(feed) => {
                 for entry in &feed.entries {
                     reading.entry(entry, url);
@@ -121,22 +203,36 @@ pub(crate) fn read(kind: Kind, answer: &Response, url: &PageUrl, index: &Index, 
             Err(why) => reading.found.complaint = Some(why.to_string()),
         },
     }
-    reading.found
+    reading.end()
+}
+
+/// What is wrong with a sitemap, in a line.
+fn complaint(tally: &sitemap::Tally) -> Option<String> {
+    let is_odd = tally.bad + tally.bad_dates > 0 || tally.first_bad.is_some() || tally.cut.is_some();
+    is_odd.then(|| tally.to_string())
 }
 
 struct Reading<'a> {
     found: Announced,
-    index: &'a Index,
-    now: Time,
+    known: Known<'a>,
     elsewhere: usize,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(kind: Kind, known: Known<'a>) -> Self {
+        Self { found: Announced::new(kind), known, elsewhere: 0 }
+    }
+
+    fn end(mut self) -> Announced {
+        self.found.in_all = self.found.news.len();
+        self.found
+    }
+
     fn item(&mut self, item: Item) {
         match item {
             Item::Sitemap(child) if child.scope != Scope::Elsewhere => {
                 if self.found.sitemaps.len() < MOST_SITEMAPS {
-                    self.found.sitemaps.push(child.url);
+                    self.found.sitemaps.push_back(child.url);
                 }
             }
             Item::Sitemap(_) => {}
@@ -168,22 +264,31 @@ impl Reading<'_> {
                 return;
             }
         }
-        let changed = changed.and_then(|when| when.plausible(self.now));
-        match self.index.page(url.as_str()) {
+        let changed = changed.and_then(|when| when.plausible(self.known.now));
+        match self.known.index.page(url.as_str()) {
             Place::Unknown => {
-                let born = published.and_then(|when| when.plausible(self.now));
-                let born = born.map(|when| when.latest().min(self.now));
-                self.found.unknown.push(Unknown { url, born, importance, hint, elsewhere: far });
+                let may_lead = match self.known.follow {
+                    None => false,
+                    Some(pattern @ Follow::Pattern(_)) => pattern.leads(&url, &url),
+                    // Which hosts are crawled is known to the crawl.
+                    Some(Follow::SameHost | Follow::SameSite) => true,
+                };
+                if !may_lead {
+                    return;
+                }
+                let born = published.and_then(|when| when.plausible(self.known.now));
+                let born = born.map(|when| when.latest().min(self.known.now));
+                self.found.unknown.push_back(Unknown { url, born, importance, hint });
             }
             // It is on its way into the store: it will be fetched anyway.
             Place::OnItsWay => {}
             Place::Page(page) => {
                 let Some(said) = changed else { return };
                 self.found.named += 1;
-                let before = self.index.said(page, self.found.kind);
+                let before = self.known.index.said(page, self.found.kind);
                 if before.is_none_or(|before| said.earliest() > before) {
                     let elsewhere = far.then_some(url);
-                    self.found.news.push(News { page, said, first: before.is_none(), elsewhere });
+                    self.found.news.push_back(News { page, said, first: before.is_none(), elsewhere });
                 }
             }
         }

@@ -75,13 +75,15 @@ mod tests {
             found: "seed",
             origin: Origin::default(),
         };
-        let page = store.commit(&Batch { pages: vec![page], ..Batch::default() }).unwrap().pages[0].page;
+        let page =
+            store.commit(&Batch { pages: vec![page], ..Batch::default() }).unwrap().pages[0].unwrap().page;
         let head = HttpHead::response(200, "OK", std::iter::empty()).unwrap();
         for day in 0..5 {
             let time = start + Span::from_whole_secs(86_400 * day);
             let body = format!("day {day}");
             let response = Response {
                 url: &url,
+                page: &url,
                 time,
                 ip: None,
                 head: &head,

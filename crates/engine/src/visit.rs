@@ -1,27 +1,37 @@
 //! One visit to a page: robots.txt if it is not known, then the page, through all its redirects. Every request waits for its turn.
 
-use std::sync::Arc;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use refrain_core::frontier;
 use refrain_core::time::{Span, Time};
 use refrain_fetch::FetchError;
-use refrain_fetch::client::{Client, Request, Response};
+use refrain_fetch::change::Reported;
+use refrain_fetch::client::{Client, Hold, Request, Response};
 use refrain_fetch::robots::{Robots, Ruling};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{self as store, Role};
+use refrain_store::{self as store, Reader, Role};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::Clock;
 use crate::door::{Door, Shut};
 use crate::handle::Lent;
 use crate::index::Index;
 use crate::memo::Memo;
-use crate::read::{self, Read};
+use crate::read::{self, Purpose, Read};
+use crate::reported::reported;
 use crate::rules::{HostRules, Verdict};
 use crate::settings::{Settings, host_name};
+use crate::sources::LARGEST_SITEMAP;
 
-/// What the protocol allows, and a little more.
-const LARGEST_SITEMAP: usize = 55 << 20;
+/// Smaller bodies are read at once; others on threads for that, so that connections do not wait.
+const QUICKLY_READ: usize = 16 << 10;
+/// What announces more keeps its turn to be read until the crawl has taken it in.
+const MANY: usize = 1000;
+
+/// A page for whose body there was no room is fetched after this: to fetch it in vain again and again would cost its host much.
+const LATER: Span = Span::from_whole_secs(300);
 
 /// What to visit.
 pub(crate) struct Job {
@@ -31,8 +41,7 @@ pub(crate) struct Job {
     pub(crate) page: frontier::PageId,
     pub(crate) stored: store::PageId,
     pub(crate) memo: Memo,
-    /// Whether its links are wanted, even if it did not change.
-    pub(crate) wants_links: bool,
+    pub(crate) purpose: Purpose,
 }
 
 /// What came of a visit.
@@ -43,8 +52,10 @@ pub(crate) struct Visited {
     pub(crate) stored: store::PageId,
     /// The host that answered last.
     pub(crate) host: String,
-    /// When the last request was made, which is the moment that was seen.
+    /// The moment that was seen.
     pub(crate) time: Time,
+    /// When the last request was made.
+    pub(crate) asked: Time,
     /// The status of the last answer.
     pub(crate) status: Option<u16>,
     pub(crate) bytes: u64,
@@ -53,6 +64,14 @@ pub(crate) struct Visited {
     pub(crate) took: Span,
     pub(crate) memo: Memo,
     pub(crate) seen: Seen,
+    pub(crate) room: Room,
+}
+
+/// The memory that a fetch takes, until the crawl has taken in what came of it.
+#[derive(Default)]
+pub(crate) struct Room {
+    _body: Hold,
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 /// What was seen.
@@ -87,48 +106,84 @@ pub(crate) struct Kit {
     pub(crate) settings: Arc<Settings>,
     pub(crate) index: Index,
     pub(crate) lent: Lent,
+    /// The copies that are kept.
+    pub(crate) copies: Mutex<Reader>,
+    /// Turns to read large bodies.
+    pub(crate) readers: Arc<Semaphore>,
+}
+
+impl Kit {
+    /// Reads the copy of a page that was reported last.
+    fn copy(&self, page: store::PageId) -> impl FnOnce(&Memo) -> Option<Reported> {
+        move |memo| reported(self, &self.copies.lock().unwrap_or_else(PoisonError::into_inner), page, memo)
+    }
+}
+
+/// As many turns to read large bodies as there are cores for it; few, since each takes memory.
+pub(crate) fn readers() -> Arc<Semaphore> {
+    let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
+    Arc::new(Semaphore::new(cores.clamp(2, 4)))
 }
 
 /// A visit under way.
 struct Visit<'a> {
-    kit: &'a Kit,
+    kit: &'a Arc<Kit>,
     /// The host of the page, where a request was allowed that may not have been made yet.
     ordered: String,
     unused: bool,
     has_order: bool,
-    wants_links: bool,
+    stored: store::PageId,
+    purpose: Purpose,
     time: Time,
     status: Option<u16>,
     bytes: u64,
     response: Option<Span>,
     took: Span,
     host: String,
+    room: Room,
 }
 
 /// Visits a page. The order allowed one request to its host.
 pub(crate) async fn visit(kit: Arc<Kit>, job: Job) -> Visited {
-    let Job { number, order, page, stored, mut memo, wants_links } = job;
+    let Job { number, order, page, stored, mut memo, purpose } = job;
     let ordered = host_name(&memo.url);
     let mut visit = Visit {
         kit: &kit,
         host: ordered.clone(),
         unused: order.is_some(),
         has_order: order.is_some(),
-        wants_links,
+        stored,
+        purpose,
         ordered,
         time: kit.clock.now(),
         status: None,
         bytes: 0,
         response: None,
         took: Span::ZERO,
+        room: Room::default(),
     };
     let seen = match visit.look(&mut memo).await {
         Ok(seen) => seen,
         Err(Shut::Over) => Seen::Over,
         Err(Shut::Later(until)) => Seen::Postponed(until),
     };
-    let Visit { host, time, status, bytes, response, took, .. } = visit;
-    Visited { number, order, page, stored, host, time, status, bytes, response, took, memo, seen }
+    let Visit { host, time, status, bytes, response, took, room, .. } = visit;
+    Visited {
+        number,
+        order,
+        page,
+        stored,
+        host,
+        time,
+        asked: time,
+        status,
+        bytes,
+        response,
+        took,
+        memo,
+        seen,
+        room,
+    }
 }
 
 impl Visit<'_> {
@@ -148,12 +203,12 @@ impl Visit<'_> {
             }
             let mut request = Request::new(url.clone());
             // Validators belong to the address that gave them. Who wants links wants the page.
-            if memo.answered() == url.as_str() && !self.wants_links {
+            if memo.answered() == url.as_str() && !self.purpose.wants_links {
                 request.etag = memo.etag.clone().map(String::into_bytes);
                 request.last_modified = memo.last_modified.clone().map(String::into_bytes);
             }
             if memo.role == Role::Sitemap {
-                request.max_body = Some(LARGEST_SITEMAP);
+                (request.max_body, request.keep_coded) = (Some(LARGEST_SITEMAP), true);
             }
             let answer = match self.ask(&request).await? {
                 Ok(answer) => answer,
@@ -161,11 +216,14 @@ impl Visit<'_> {
                 Err(why) => return Ok(Seen::Unreachable(why.to_string())),
             };
             match (answer.status, &answer.location) {
-                (200..=299, _) => return Ok(self.read(memo, &url, &answer)),
+                (200..=299, _) => return Ok(self.read(memo, url, answer).await),
                 (304, _) if request.etag.is_some() || request.last_modified.is_some() => {
-                    return Ok(self.read(memo, &url, &answer));
+                    return Ok(self.read(memo, url, answer).await);
                 }
-                (300..=399, Some(Ok(target))) => url = target.clone(),
+                (300..=399, Some(Ok(target))) if self.leads_on(target, memo.chosen).await? => {
+                    url = target.clone();
+                }
+                (300..=399, Some(Ok(target))) => return Ok(Seen::Redirected(target.clone())),
                 (300..=399, Some(Err(why))) => {
                     return Ok(Seen::Failed(format!("a redirect to nowhere: {why}")));
                 }
@@ -177,11 +235,37 @@ impl Visit<'_> {
         Ok(Seen::Failed(format!("more than {} redirects", self.kit.settings.redirects)))
     }
 
-    fn read(&self, memo: &mut Memo, url: &PageUrl, answer: &Response) -> Seen {
-        match read::read(self.kit, memo, url, answer, self.time, (!self.has_order, self.wants_links)) {
-            Ok(read) => Seen::Read(Box::new(read)),
-            Err(why) => Seen::Failed(why),
-        }
+    /// What an answer says. Large bodies, and those that are compared with an earlier copy, are read on threads for that, a few at a time.
+    async fn read(&mut self, memo: &mut Memo, url: PageUrl, answer: Response) -> Seen {
+        let (stored, time, purpose) = (self.stored, self.time, std::mem::take(&mut self.purpose));
+        let (hold, mut kept) = (answer.hold.clone(), None);
+        let is_quick =
+            answer.body.len() < QUICKLY_READ && memo.role != Role::Sitemap && purpose.doubted.is_none();
+        let read = if is_quick {
+            read::read(self.kit, memo, &url, &answer, time, purpose, self.kit.copy(stored))
+        } else {
+            // It is never closed.
+            let turn = Arc::clone(&self.kit.readers).acquire_owned().await.ok();
+            let (kit, mut known) = (Arc::clone(self.kit), memo.clone());
+            let reading = tokio::task::spawn_blocking(move || {
+                let read = read::read(&kit, &mut known, &url, &answer, time, purpose, kit.copy(stored));
+                (known, read)
+            });
+            match reading.await {
+                Ok((known, read)) => {
+                    *memo = known;
+                    kept = turn.filter(|_| read.as_ref().is_ok_and(|read| read.announces() > MANY));
+                    read
+                }
+                Err(why) => match why.try_into_panic() {
+                    // The crawl ends as if the visit had panicked.
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    Err(why) => Err(format!("its body could not be read: {why}")),
+                },
+            }
+        };
+        self.room = Room { _body: hold, _turn: kept };
+        read.map_or_else(Seen::Failed, |read| Seen::Read(Box::new(read)))
     }
 
     /// What the host of an address asks of crawlers; asked if it is not known.
@@ -211,7 +295,11 @@ impl Visit<'_> {
                     text = answer.body;
                     break;
                 }
-                (Ruling::Redirect, Ok(Response { location: Some(Ok(target)), .. })) => robots = target,
+                (Ruling::Redirect, Ok(Response { location: Some(Ok(target)), .. }))
+                    if self.leads_on(&target, true).await? =>
+                {
+                    robots = target;
+                }
                 (Ruling::Wait, Ok(answer)) => {
                     rules.verdict = Verdict::Wait;
                     let asked_for = answer.retry_after(self.time);
@@ -231,8 +319,27 @@ impl Visit<'_> {
         Ok(Ok(rules))
     }
 
-    /// Makes a request when its turn has come.
+    /// Whether a redirect is followed: to the host of the page always, elsewhere if the crawl goes there.
+    async fn leads_on(&self, target: &PageUrl, chosen: bool) -> Result<bool, Shut> {
+        let is_elsewhere = target.origin() != self.ordered;
+        Ok(!is_elsewhere || self.kit.door.leads(&self.ordered, target, chosen).await?)
+    }
+
+    /// Makes a request when its turn has come. A kept connection may have been closed by the server: then the request is made once more, over a
+    /// new one, when its turn has come again. The server may have read the first.
     async fn ask(&mut self, request: &Request) -> Result<Result<Response, FetchError>, Shut> {
+        let mut answer = self.ask_once(request).await?;
+        if matches!(answer, Err(FetchError::Closed)) {
+            answer = self.ask_once(&Request { new_connection: true, ..request.clone() }).await?;
+        }
+        match answer {
+            Err(FetchError::Interrupted) => Err(Shut::Later(self.kit.clock.now())),
+            Err(why) if why.is_ours() => Err(Shut::Later(self.kit.clock.now() + LATER)),
+            answer => Ok(answer),
+        }
+    }
+
+    async fn ask_once(&mut self, request: &Request) -> Result<Result<Response, FetchError>, Shut> {
         let host = host_name(&request.url);
         let mine = host == self.ordered;
         let mut inside = None;

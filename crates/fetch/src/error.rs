@@ -45,12 +45,26 @@ pub enum FetchError {
         /// What the decoder said.
         why: String,
     },
+    /// The server closed a connection that was kept from an earlier request, before any byte of an answer to this one.
+    #[error("the server closed the connection that was kept from an earlier request")]
+    Closed,
+    /// Connections were dropped, since they are likely to be dead.
+    #[error("the connection was given up: the machine had been asleep")]
+    Interrupted,
+    /// There was no room for the body among others.
+    #[error("other large bodies took all the memory for bodies for too long")]
+    NoRoom,
     /// The request cannot be written as HTTP.
     #[error("no request can be made of it: {0}")]
     Request(String),
 }
 
 impl FetchError {
+    /// Whether the reason lies on our side: it says nothing about the page or the host, and the request can be made again.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::NoRoom)
+    }
+
     /// Whether the host answered all the same: then something is wrong with the page, not with the host or the way to it.
     pub fn is_of_page(&self) -> bool {
         matches!(self, Self::Headers | Self::Body(_) | Self::Encoding { .. } | Self::Request(_))

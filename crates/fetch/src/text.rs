@@ -60,6 +60,22 @@ impl Blocks {
         starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
     }
 
+    /// A block, by its place.
+    pub(crate) fn get(&self, place: usize) -> Option<&str> {
+        let start = if place == 0 { 0 } else { *self.ends.get(place - 1)? };
+        self.text.get(start..*self.ends.get(place)?)
+    }
+
+    /// As many blocks, each with the text that is given for it.
+    pub(crate) fn rewritten(&self, mut text: impl FnMut(usize, &str) -> String) -> Self {
+        let mut rewritten = Self::default();
+        for (place, block) in self.iter().enumerate() {
+            rewritten.text.push_str(&text(place, block));
+            rewritten.ends.push(rewritten.text.len());
+        }
+        rewritten
+    }
+
     /// Adds text to the block at hand. Spaces between words become one; what adjoins without a space stays together.
     fn push_words(&mut self, text: &str) {
         let start = self.ends.last().copied().unwrap_or(0);

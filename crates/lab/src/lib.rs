@@ -5,9 +5,11 @@
 //! - [`simulate`]: pages whose parameters are known, with signals from a file or by chance
 //! - [`trace`], [`replay`]: recorded histories, of which a policy sees what a crawler sees
 //! - [`discover`]: hubs that show links to short-lived pages, by chance or as recorded
+//! - [`changes`]: pages with noise whose changes are known, and what change detection makes of them
 //! - [`study`]: how wrong estimators of change rates are
 //! - [`figures`]: the papers' figures, measured anew
 
+pub mod changes;
 pub mod discover;
 pub mod figures;
 pub mod made_up;

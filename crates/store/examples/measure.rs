@@ -84,7 +84,9 @@ fn load(store: &mut Store, pages: usize) -> Result<Vec<PageId>, Box<dyn Error>> 
         let mut added = Vec::with_capacity(pages);
         for start in (0..pages).step_by(PER_LOAD) {
             let some = (start..(start + PER_LOAD).min(pages)).map(page).collect::<Result<_, _>>()?;
-            added.extend(store.commit(&Batch { pages: some, ..Batch::default() })?.pages);
+            added.extend(
+                store.commit(&Batch { pages: some, ..Batch::default() })?.pages.into_iter().flatten(),
+            );
         }
         Ok(added)
     });
@@ -163,6 +165,7 @@ fn look(id: PageId, pick: usize, commit: usize, body: &[u8]) -> Result<Look, Box
     let url = page(pick)?.url;
     let answer = Response {
         url: &url,
+        page: &url,
         time,
         ip: None,
         head: &head,

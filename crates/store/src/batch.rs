@@ -6,13 +6,15 @@ use crate::facts::{
 };
 use crate::query::PageHead;
 
-/// Facts that are committed together: all of them, or none.
+/// Facts that are committed together.
 ///
 /// They are applied in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// News of hosts.
     pub hosts: Vec<HostUpdate>,
+    /// Pages to be forgotten, with all that is known of them.
+    pub removals: Vec<PageId>,
     /// New pages; their hosts are added with them.
     pub pages: Vec<NewPage>,
     /// Decisions about pages.
@@ -47,8 +49,6 @@ pub struct Batch {
     pub samples: Vec<Sample>,
     /// What belongs to the whole crawl, by name; what is empty is not kept any more.
     pub meta: Vec<(String, Vec<u8>)>,
-    /// Pages to be forgotten, with all that is known of them.
-    pub removals: Vec<PageId>,
     /// Pages of which whoever commits wants to know what is known after all of this: whoever writes has them at hand.
     pub asked: Vec<PageId>,
 }
@@ -56,14 +56,16 @@ pub struct Batch {
 /// What became of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// For each new page its number, and whether it was new indeed.
-    pub pages: Vec<Added>,
+    /// For each new page its number, and whether it was new indeed; `None`: it was refused.
+    pub pages: Vec<Option<Added>>,
     /// For each look the version that its record became.
     pub versions: Vec<Option<VersionId>>,
     /// Pages that facts were about, but which are not there (any more): these facts were dropped.
     pub unknown: Vec<PageId>,
     /// The last change of the feed after this batch, if the batch made one.
     pub last_change: Option<Seq>,
+    /// Facts that were left out because they cannot be, each as a sentence.
+    pub refused: Vec<String>,
     /// For each page that was asked for what is known of it; `None`: it is not there.
     pub heads: Vec<Option<PageHead>>,
 }

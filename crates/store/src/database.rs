@@ -21,6 +21,9 @@ const UPGRADES: [&str; 5] = [
     include_str!("upgrade-6.sql"),
 ];
 
+const MISSING: &str = "there is no such file";
+const EMPTY: &str = "it has no tables yet";
+
 /// Statements that are prepared once; there are fewer than this.
 const STATEMENTS: usize = 64;
 /// Pages of 4 KB in the write-ahead log after which they go to the database: random updates are gathered, and the log
@@ -28,13 +31,26 @@ const STATEMENTS: usize = 64;
 const CHECKPOINT_AT: i64 = 16_000;
 const MOST_LOG_BYTES: i64 = 64 << 20;
 
-/// Opens the database for its only writer, and creates it if it is not there.
-pub(crate) fn open_to_write(path: &Path, cache_bytes: u64) -> Result<Connection, StoreError> {
+/// Opens the database for its only writer. One that is missing or empty is created, if it `may_begin`.
+pub(crate) fn open_to_write(
+    path: &Path,
+    cache_bytes: u64,
+    may_begin: bool,
+) -> Result<Connection, StoreError> {
+    let is_empty = std::fs::metadata(path).map_or(true, |file| file.len() == 0);
+    // SQLite throws the log of an empty database away.
+    if is_empty && !(may_begin && has_no_log(path)) {
+        let why = if path.exists() { EMPTY } else { MISSING };
+        return Err(StoreError::NotAStore { path: path.to_owned(), why: why.to_owned() });
+    }
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).at(path, "open the database")?;
     // Before anything is written: whoever points at another program's file gets it back as it was.
     let found = version(&connection, path)?;
+    if found == 0 && !may_begin {
+        return Err(StoreError::NotAStore { path: path.to_owned(), why: EMPTY.to_owned() });
+    }
     configure(&connection, cache_bytes).at(path, "configure the database")?;
     match found {
         0 => create(&mut connection).at(path, "create the tables")?,
@@ -47,7 +63,7 @@ pub(crate) fn open_to_write(path: &Path, cache_bytes: u64) -> Result<Connection,
 /// Opens the database to read; its writer may be at work meanwhile.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     if !path.exists() {
-        return Err(StoreError::NotAStore { path: path.to_owned(), why: "there is no such file".to_owned() });
+        return Err(StoreError::NotAStore { path: path.to_owned(), why: MISSING.to_owned() });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = |name: &Path, more| {
@@ -61,7 +77,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
         opened => opened?,
     };
     if found == 0 {
-        return Err(StoreError::NotAStore { path: path.to_owned(), why: "it has no tables yet".to_owned() });
+        return Err(StoreError::NotAStore { path: path.to_owned(), why: EMPTY.to_owned() });
     }
     if found < VERSION {
         return Err(StoreError::Older { path: path.to_owned(), found, known: VERSION });
@@ -70,13 +86,28 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens a database to read it, whichever version of the schema it has.
+pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags).at(path, "open the database")
+}
+
 /// Whether the database cannot be opened because SQLite may not put its log beside it, and needs none: nobody writes to a
 /// directory that is on a read-only disk, or belongs to somebody else who has closed it.
 fn is_still(path: &Path, why: &rusqlite::Error) -> bool {
     let refused = matches!(why.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly));
+    refused && !log(path).exists()
+}
+
+fn has_no_log(path: &Path) -> bool {
+    std::fs::metadata(log(path)).map_or(true, |log| log.len() == 0)
+}
+
+/// SQLite's write-ahead log.
+fn log(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    refused && !Path::new(&log).exists()
+    PathBuf::from(log)
 }
 
 /// The path as a URI that tells SQLite not to expect any changes.

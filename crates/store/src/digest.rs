@@ -16,11 +16,11 @@ impl Digest {
 
     /// The digest of pieces that belong together.
     pub(crate) fn of_pieces(pieces: &[&[u8]]) -> Self {
-        let mut hash = sha2::Sha256::new();
+        let mut digester = Digester::default();
         for piece in pieces {
-            hash.update(piece);
+            digester.add(piece);
         }
-        Self(hash.finalize().into())
+        digester.digest()
     }
 
     /// A digest that was computed before; `None` unless there are 32 bytes.
@@ -45,6 +45,22 @@ impl Digest {
             *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
         }
         Some(Self(bytes))
+    }
+}
+
+/// Computes the digest of bytes that come piece by piece.
+#[derive(Clone, Default)]
+pub struct Digester(sha2::Sha256);
+
+impl Digester {
+    /// Adds the next piece.
+    pub fn add(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// The digest of all pieces.
+    pub fn digest(self) -> Digest {
+        Digest(self.0.finalize().into())
     }
 }
 

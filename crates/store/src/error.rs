@@ -40,6 +40,34 @@ pub enum StoreError {
         /// What it is instead.
         why: String,
     },
+    /// There are archive files, and no database that says what is in them.
+    #[error(
+        "{}: {why}, but there are archive files ({files}); put the database back, or rebuild it from the files with `refrain recover {}`",
+        path.display(), root.display()
+    )]
+    NoDatabase {
+        /// The database.
+        path: PathBuf,
+        /// What is there instead.
+        why: String,
+        /// The archive files.
+        files: String,
+        /// The data directory.
+        root: PathBuf,
+    },
+    /// The archive has more than the database knows: it is an older copy.
+    #[error(
+        "{}: is older than the archive and does not know all that is in {files}; put the newer database back, or add what the files hold with `refrain recover {}`",
+        path.display(), root.display()
+    )]
+    OlderDatabase {
+        /// The database.
+        path: PathBuf,
+        /// The archive files that have more in them than it knows.
+        files: String,
+        /// The data directory.
+        root: PathBuf,
+    },
     /// No room. Nothing of the batch was kept; the same batch may be committed again once there is room.
     #[error("{}: the disk is full{}; make room and go on, nothing that was committed is lost", path.display(), free_room(*free))]
     DiskFull {

@@ -6,6 +6,12 @@ use crate::address::Address;
 use crate::digest::Digest;
 use crate::warc::Encoded;
 
+/// No page matters more: sums and products of what pages are worth stay finite, also in single precision.
+pub const GREATEST_IMPORTANCE: f64 = 1e30;
+
+/// The longest name of a host, a kind of signal, a reader of the change feed or a key, in bytes.
+pub const LONGEST_NAME: usize = 1024;
+
 /// The number of a page; never used again after the page is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PageId(pub i64);
@@ -121,9 +127,20 @@ impl Outcome {
         matches!(self, Self::First | Self::Changed | Self::Gone)
     }
 
-    /// Whether it counts among the failures in a row.
+    /// Whether the page could not be fetched.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::SlowDown | Self::Failed)
+    }
+
+    /// Returns how many fetches in a row have failed after this one, given the page's state and count before it. Fetches that find the page
+    /// missing count as well, from 1 when the page was there before: a page that failed often and then is missing for the first time is
+    /// looked for again soon.
+    pub fn failures_after(self, state: PageState, failures: u32) -> u32 {
+        match self {
+            Self::Gone if state != PageState::Gone => 1,
+            _ if self == Self::Gone || self.is_failure() => failures.saturating_add(1),
+            _ => 0,
+        }
     }
 }
 
@@ -134,7 +151,7 @@ pub struct NewPage {
     pub url: Address,
     /// Its host, with scheme and port: `https://example.org`.
     pub host: String,
-    /// How much it matters, relative to others.
+    /// How much it matters, relative to others; at most [`GREATEST_IMPORTANCE`].
     pub importance: f64,
     /// Its copy should never be older than this.
     pub max_age: Option<Span>,
@@ -174,7 +191,8 @@ pub enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 3] = [Self::Page, Self::Sitemap, Self::Feed];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Page, Self::Sitemap, Self::Feed];
 
     /// As the database has it.
     pub fn as_str(self) -> &'static str {
@@ -196,7 +214,7 @@ impl Role {
 pub struct Look {
     /// The page.
     pub page: PageId,
-    /// When; a clock that ran backwards since the look before does not make it earlier than that one.
+    /// When; a clock that ran backwards since the look before does not make it earlier than that one, unless that one lies more than a day ahead.
     pub time: Time,
     /// How long before there was the look that the outcome is relative to.
     pub elapsed: Option<Span>,

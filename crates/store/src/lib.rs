@@ -25,10 +25,11 @@
 //!     origin: Origin::default(),
 //! };
 //! let done = store.commit(&Batch { pages: vec![page], ..Batch::default() })?;
-//! assert!(done.pages[0].new);
+//! let added = done.pages[0].unwrap();
+//! assert!(added.new);
 //!
 //! let reader = Reader::open(directory.path())?;
-//! assert_eq!(reader.page("https://example.org/")?.unwrap().id, done.pages[0].page);
+//! assert_eq!(reader.page("https://example.org/")?.unwrap().id, added.page);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -42,12 +43,14 @@ mod database;
 mod digest;
 mod error;
 mod facts;
+mod leftovers;
+mod mark;
 mod millis;
 mod place;
 mod query;
 mod queues;
 mod reader;
-mod recover;
+mod recovery;
 mod retention;
 mod segments;
 mod store;
@@ -57,21 +60,23 @@ pub mod warc;
 pub use address::{Address, LONGEST_ADDRESS};
 pub use batch::{Added, Batch, Committed};
 pub use compact::{Compacted, Compaction};
-pub use digest::Digest;
+pub use digest::{Digest, Digester};
 pub use error::StoreError;
 pub use facts::{
-    Announcement, Edit, GrantFacts, HostId, HostUpdate, HubFacts, IMPORTED, Known, Lease, Leased, Look,
-    NewPage, Origin, Outcome, PageId, PageState, PastLooks, ReadsFacts, Robots, Role, Sample, Seq, Signal,
-    VersionId, Voice,
+    Announcement, Edit, GREATEST_IMPORTANCE, GrantFacts, HostId, HostUpdate, HubFacts, IMPORTED, Known,
+    LONGEST_NAME, Lease, Leased, Look, NewPage, Origin, Outcome, PageId, PageState, PastLooks, ReadsFacts,
+    Robots, Role, Sample, Seq, Signal, VersionId, Voice,
 };
+pub use leftovers::Leftovers;
 pub use query::{
-    Change, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow, Seen, Status,
-    Version, WhichVoices,
+    Change, ChangeKind, Changes, Filter, HostRow, HubRow, Observation, Order, PageHead, PageRecord, PageRow,
+    Roles, Seen, Status, Version, WhichVoices,
 };
 pub use queues::{
     Beside, CrawlRow, CrawlTally, ItemNews, ItemRow, Placed, QueueChanges, QueueRow, Schedule, ServedRow,
 };
 pub use reader::Reader;
+pub use recovery::{Interpret, Recovered, Recovery};
 pub use retention::{Retained, Retention};
 pub use store::{Options, Store};
 pub use verify::{Checked, Finding, Progress, Report, Weight, verify};

@@ -9,7 +9,12 @@ use crate::error::{Context, StoreError};
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     root: PathBuf,
+    /// The name of the database within it.
+    database: &'static str,
 }
+
+/// The name of the database.
+const DATABASE: &str = "refrain.db";
 
 /// Held as long as this process may write; the system lets go of it when the process ends, however it ends.
 #[derive(Debug)]
@@ -27,7 +32,12 @@ impl Drop for Lock {
 
 impl Place {
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), database: DATABASE }
+    }
+
+    /// The same directory, with another file as its database.
+    pub(crate) fn with_database(&self, name: &'static str) -> Self {
+        Self { root: self.root.clone(), database: name }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -35,7 +45,17 @@ impl Place {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.root.join("refrain.db")
+        self.root.join(self.database)
+    }
+
+    /// Where bytes of the archive are moved that were never committed.
+    pub(crate) fn uncommitted(&self) -> PathBuf {
+        self.segments().join("uncommitted")
+    }
+
+    /// The file that says what was committed last.
+    pub(crate) fn mark(&self) -> PathBuf {
+        self.segments().join("committed")
     }
 
     pub(crate) fn segments(&self) -> PathBuf {
@@ -70,6 +90,31 @@ impl Place {
             Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: self.root.clone() }),
             Err(TryLockError::Error(why)) => Err(StoreError::file(&path, "lock the file", why)),
         }
+    }
+
+    /// An archive without its database, if that is what an error is about: says so instead, and what to do.
+    pub(crate) fn with_archive(&self, error: StoreError) -> StoreError {
+        let StoreError::NotAStore { path, why } = error else { return error };
+        match self.segments_present() {
+            Ok(ids) if !ids.is_empty() => {
+                StoreError::NoDatabase { path, why, files: self.named(ids), root: self.root.clone() }
+            }
+            _ => StoreError::NotAStore { path, why },
+        }
+    }
+
+    /// Segments by their names, for people: the first ones, and how many there are.
+    pub(crate) fn named(&self, ids: Vec<i64>) -> String {
+        const MOST: usize = 4;
+        let folder = self.segments();
+        let more = ids.len().saturating_sub(MOST);
+        let names: Vec<String> = ids
+            .into_iter()
+            .take(MOST)
+            .map(|id| folder.join(segment_name(id)).display().to_string())
+            .collect();
+        let names = names.join(", ");
+        if more == 0 { names } else { format!("{names} and {more} more") }
     }
 
     /// The numbers of the segment files that are there, in order. Other files are none of ours.

@@ -19,7 +19,8 @@ impl Reader {
     /// Opens a data directory that is there.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let place = Place::new(directory);
-        Ok(Self::new(database::open_to_read(&place.database())?, place))
+        let connection = database::open_to_read(&place.database()).map_err(|why| place.with_archive(why))?;
+        Ok(Self::new(connection, place))
     }
 
     pub(crate) fn new(connection: Connection, place: Place) -> Self {

@@ -25,7 +25,7 @@ CREATE TABLE pages (
     found         TEXT NOT NULL,                   -- how: seed, link, sitemap, feed, …
     looked        INTEGER,                         -- the last look, whatever came of it
     fetched       INTEGER,                         -- the last look that confirmed or replaced the copy
-    changed       INTEGER,                         -- the last look that saw a change
+    changed       INTEGER,                         -- the last look that saw another body than before, the first included
     status        INTEGER,                         -- HTTP status of the last look; NULL: no answer
     failures      INTEGER NOT NULL DEFAULT 0,      -- failed looks in a row
     digest        BLOB,                            -- of the body seen last; NULL: none, or the page is gone

@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use refrain_core::time::Time;
 
 use crate::error::{Context, StoreError};
+use crate::mark::{Mark, Marker};
 use crate::place::{Place, segment_name, sync_directory};
 use crate::warc;
 
@@ -31,6 +32,7 @@ pub(crate) struct Segments {
     committed: Option<Tail>,
     /// What was appended since then.
     pending: Pending,
+    marker: Marker,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +48,8 @@ struct Pending {
     lengths: Vec<Tail>,
     /// Whether files may have more in them than was committed.
     torn: bool,
+    /// Files that were created.
+    created: Vec<i64>,
     /// The highest number that was ever given to a file.
     last_id: i64,
 }
@@ -55,7 +59,21 @@ impl Segments {
     /// that any segment ever had.
     pub(crate) fn new(place: Place, roll_at: u64, last: Option<(i64, u64)>, last_id: i64) -> Self {
         let committed = last.map(|(id, length)| Tail { id, length });
-        Self { place, roll_at, committed, pending: Pending { last_id, ..Pending::default() } }
+        let marker = Marker::new(place.clone());
+        Self { place, roll_at, committed, pending: Pending { last_id, ..Pending::default() }, marker }
+    }
+
+    /// Goes on after another segment, and writes the mark of it.
+    pub(crate) fn mark_as(&mut self, last: Option<(i64, u64)>) {
+        self.committed = last.map(|(id, length)| Tail { id, length });
+        self.mark();
+    }
+
+    /// Writes the mark of what is committed.
+    pub(crate) fn mark(&mut self) {
+        if let Some(Tail { id, length }) = self.committed {
+            self.marker.write(Mark { segment: id, length });
+        }
     }
 
     /// The segment that is written now, if there is one.
@@ -106,8 +124,10 @@ impl Segments {
     pub(crate) fn keep(&mut self) {
         if let Some(last) = self.pending.lengths.pop() {
             self.committed = Some(last);
+            self.mark();
         }
         self.pending.lengths.clear();
+        self.pending.created.clear();
         self.pending.torn = false;
     }
 
@@ -118,10 +138,10 @@ impl Segments {
             let path = self.place.segment(tail.id);
             cut(&self.place, tail.id, tail.length).at(&path, "cut the segment")?;
         }
-        let first_new = self.committed.map_or(1, |tail| tail.id + 1);
-        for id in first_new..=self.pending.last_id {
+        for id in self.pending.created.clone() {
             self.remove(id)?;
         }
+        self.pending.created.clear();
         self.pending.torn = false;
         Ok(())
     }
@@ -144,12 +164,13 @@ impl Segments {
         Ok((tail, BufWriter::with_capacity(BUFFER, file)))
     }
 
-    /// A new segment, with its first record; its name is durable before anything refers to it.
+    /// A new segment, with its first record; its name is durable before anything refers to it. A file that is there is never overwritten.
     fn create(&mut self, time: Time) -> Result<(Tail, BufWriter<File>), StoreError> {
         let id = self.pending.last_id + 1;
         let path = self.place.segment(id);
-        let file = File::create(&path).at(&path, "create the segment")?;
+        let file = File::create_new(&path).at(&path, "create the segment")?;
         self.pending.last_id = id;
+        self.pending.created.push(id);
         sync_directory(&self.place.segments())?;
         let mut file = BufWriter::with_capacity(BUFFER, file);
         let info = warc::warcinfo(&segment_name(id), time);
@@ -169,7 +190,7 @@ impl Segments {
 }
 
 /// Cuts a file to what was committed of it, durably.
-pub(crate) fn cut(place: &Place, id: i64, length: u64) -> io::Result<()> {
+fn cut(place: &Place, id: i64, length: u64) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(place.segment(id))?;
     if file.metadata()?.len() > length {
         file.set_len(length)?;

@@ -6,12 +6,12 @@ use refrain_core::time::Time;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::batch::{Batch, Committed};
-use crate::commit;
+use crate::commit::{self, Refused};
 use crate::database;
 use crate::error::{Context, StoreError};
+use crate::leftovers::{self, Leftovers};
 use crate::place::{Lock, Place};
 use crate::reader::Reader;
-use crate::recover;
 use crate::segments::{Segments, Spot};
 
 /// How a store is kept.
@@ -36,21 +36,51 @@ pub struct Store {
     pub(crate) segments: Segments,
     /// Set when the disk failed at the moment of a commit; nothing is written after that.
     unsure: bool,
-    _lock: Lock,
+    leftovers: Option<Leftovers>,
+    /// Taken when the store is closed and the directory is to stay locked.
+    lock: Option<Lock>,
 }
 
 impl Store {
     /// Opens a data directory, and creates it if there is none. What was written but not committed when the process last
-    /// ended is cut off.
+    /// ended is moved aside ([`Store::leftovers`]). An archive that the database does not know is refused.
     pub fn open(directory: &Path, options: Options) -> Result<Self, StoreError> {
         let place = Place::new(directory);
         place.create()?;
         let lock = place.lock()?;
-        let path = place.database();
-        let connection = database::open_to_write(&path, options.cache_bytes)?;
+        let may_begin = place.segments_present()?.is_empty();
+        Self::open_at(place, options, lock, may_begin)
+    }
+
+    /// Opens the database of a place, and creates it if it `may_begin`.
+    pub(crate) fn open_at(
+        place: Place,
+        options: Options,
+        lock: Lock,
+        may_begin: bool,
+    ) -> Result<Self, StoreError> {
+        let connection = database::open_to_write(&place.database(), options.cache_bytes, may_begin)
+            .map_err(|why| place.with_archive(why))?;
         crate::place::sync_directory(place.root())?;
-        let segments = recover::segments(&connection, &place, options.segment_bytes)?;
-        Ok(Self { reader: Reader::new(connection, place), segments, unsure: false, _lock: lock })
+        let (segments, leftovers) = leftovers::settle(&connection, &place, options.segment_bytes)?;
+        let mut store = Self::with(connection, place, segments, lock);
+        store.leftovers = leftovers;
+        Ok(store)
+    }
+
+    pub(crate) fn with(connection: Connection, place: Place, segments: Segments, lock: Lock) -> Self {
+        let reader = Reader::new(connection, place);
+        Self { reader, segments, unsure: false, leftovers: None, lock: Some(lock) }
+    }
+
+    /// Closes the store. The directory stays locked for as long as the lock lives.
+    pub(crate) fn close(mut self) -> Option<Lock> {
+        self.lock.take()
+    }
+
+    /// What was moved aside when the directory was opened, if anything was.
+    pub fn leftovers(&self) -> Option<&Leftovers> {
+        self.leftovers.as_ref()
     }
 
     /// Everything that can be asked.
@@ -58,15 +88,36 @@ impl Store {
         &self.reader
     }
 
-    /// Commits facts: all of them or, if it fails, none. When it returns they are on the disk.
+    /// Commits facts: all of them or, if it fails or one of them cannot be, none. When it returns they are on the disk.
     ///
     /// Bodies are written and made durable first, then one transaction makes them, and everything else, true.
     pub fn commit(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
         commit::check(batch)?;
+        self.commit_checked(batch, Refused::default(), |mut done| match done.refused.pop() {
+            None => Ok(done),
+            Some(why) => Err(StoreError::Refused(why)),
+        })
+    }
+
+    /// The same for the facts that can be: those that cannot are taken out of the batch, and [`Committed::refused`] says which and why. Pages that
+    /// are refused stay in the batch, so that the others keep their places.
+    pub fn commit_valid(&mut self, batch: &mut Batch) -> Result<Committed, StoreError> {
+        let refused = commit::sift(batch);
+        self.commit_checked(batch, refused, Ok)
+    }
+
+    fn commit_checked(
+        &mut self,
+        batch: &Batch,
+        refused: Refused,
+        accept: impl FnOnce(Committed) -> Result<Committed, StoreError>,
+    ) -> Result<Committed, StoreError> {
         let records: Vec<&[u8]> =
             batch.looks.iter().filter_map(|look| Some(&look.record.as_ref()?.bytes[..])).collect();
         let time = batch.looks.iter().find(|look| look.record.is_some()).map_or(Time::ZERO, |look| look.time);
-        self.write(&records, time, |connection, spots| commit::apply(connection, batch, spots))
+        self.write(&records, time, |connection, spots| {
+            commit::apply(connection, batch, spots, refused).map(accept)
+        })
     }
 
     /// Appends records, then does `work` in one transaction that also writes down how long segments are now.
@@ -173,7 +224,7 @@ mod tests {
         assert!(why.to_string().contains("refrain.db: the disk is full"), "{why}");
         assert_eq!(store.read().status().unwrap().pages[0].1, 100);
         grow_to(&store, 1_000_000);
-        assert!(store.commit(&pages(100)).unwrap().pages.iter().all(|added| added.new));
+        assert!(store.commit(&pages(100)).unwrap().pages.iter().all(|added| added.unwrap().new));
         assert_eq!(store.read().status().unwrap().pages[0].1, 200);
     }
 

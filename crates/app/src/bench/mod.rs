@@ -1,5 +1,6 @@
 //! `refrain bench`: what this machine does, in the figures the project promises.
 
+mod changes;
 mod crawl;
 mod folder;
 mod frontier;
@@ -31,6 +32,7 @@ const STATES: usize = 100_000;
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
         Some(BenchWhat::Crawl(args)) => return crawl::run(args),
+        Some(BenchWhat::Changes(args)) => return changes::run(args),
         Some(BenchWhat::Signals(args)) => return signals::run(args),
         Some(BenchWhat::Serve(args)) => return serve::run(args),
         Some(BenchWhat::Urlfrontier(args)) => return urlfrontier::run(args),

@@ -19,6 +19,8 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchWhat {
     /// The whole crawler on loopback, beside its HTTP client alone; how it starts with a million pages
     Crawl(BenchCrawlArgs),
+    /// Change detection on made-up pages with noise, whose changes are known: what it finds, and what it reports that is none
+    Changes(BenchChangesArgs),
     /// The whole crawler on small webs that announce their changes honestly, falsely or not at all, and on news; beside the lab
     Signals(BenchSignalsArgs),
     /// The doors of a crawl that runs: pages added, listed and read, work for other fetchers, the change feed
@@ -39,6 +41,33 @@ pub(crate) struct BenchCrawlArgs {
     /// Then crawl on for so long, and show what memory that takes
     #[arg(long, value_name = "TIME", value_parser = units::some_span)]
     pub(crate) soak: Option<Span>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchChangesArgs {
+    /// Pages of each kind of noise
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) pages: u32,
+
+    /// For how long they are visited, by a clock that does not wait
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = units::some_span)]
+    pub(crate) time: Span,
+
+    /// The mean time between two visits of a page
+    #[arg(long, value_name = "TIME", default_value = "40s", value_parser = units::some_span)]
+    pub(crate) every: Span,
+
+    /// No second looks, as with fetchers that are other programs
+    #[arg(long)]
+    pub(crate) single: bool,
+
+    /// Other pages, other visits
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

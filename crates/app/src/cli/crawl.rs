@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use refrain_core::time::Span;
 
+use crate::crawl::config::Politeness;
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -48,7 +49,11 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "WHICH")]
     pub(crate) follow: Option<String>,
 
-    /// No more pages than this [default: 100000000]
+    /// Neither look for sitemaps and feeds nor listen to what they announce
+    #[arg(long)]
+    pub(crate) no_listen: bool,
+
+    /// No more pages than this, sitemaps and feeds included [default: 100000000]
     #[arg(long, value_name = "N")]
     pub(crate) max_pages: Option<u64>,
 
@@ -64,6 +69,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TIME", value_parser = units::span)]
     pub(crate) gap: Option<Span>,
 
+    /// Which hosts share a gap [default: auto]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) politeness: Option<Politeness>,
+
     /// The gap is at least so many times what a host takes to answer [default: 10]
     #[arg(long, value_name = "TIMES")]
     pub(crate) patience: Option<f32>,
@@ -76,7 +85,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) authorities: Vec<PathBuf>,
 
-    /// Append every change as a line of JSON; '-' is standard output. A file is continued where it ends
+    /// Append every first copy and every change of a page as a line of JSON; '-' is standard output. A file is continued where it ends
     #[arg(long, value_name = "FILE")]
     pub(crate) changes: Option<PathBuf>,
 

@@ -6,12 +6,13 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use refrain_core::time::{Span, Time};
 
 use super::moment;
+use crate::data::changes::RoleChoice;
 use crate::units;
 
 /// What looks into a data directory, or fills one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
-    /// What changed, as JSON lines
+    /// First copies and changes of pages, as JSON lines
     Changes(ChangesArgs),
     /// What changed between two versions of a page, line by line
     Diff(DiffArgs),
@@ -31,6 +32,8 @@ pub(crate) enum DataCommand {
     Status(DataArgs),
     /// Read a whole data directory, and say what is not as it should be
     Check(DataArgs),
+    /// Rebuild the database from the archive files, if it is lost, empty, damaged or older than they are
+    Recover(RecoverArgs),
 }
 
 /// A moment, to the nanosecond if it is written so.
@@ -46,6 +49,20 @@ pub(crate) struct Place {
     /// Where everything is kept
     #[arg(long = "data", value_name = "DIR", default_value = "refrain-data")]
     pub(crate) data: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecoverArgs {
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// The data directory, in place of --data
+    #[arg(value_name = "DIR", conflicts_with = "data")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// What counts as a change, as in refrain.toml (read from here unless another file is named)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -92,6 +109,14 @@ pub(crate) struct DataArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Each line has a number (seq), a kind (first: the first copy; changed; gone; back), the page with its role and title, how much of its text changed, and what
+was removed and added. Only lines of the kind `changed` count as changes.
+
+Examples:
+  refrain changes --since 2026-11-15
+  refrain changes --since 42 --limit 100
+  refrain changes --role all --no-diff | jq -r 'select(.kind == \"changed\").url'")]
 pub(crate) struct ChangesArgs {
     #[command(flatten)]
     pub(crate) place: Place,
@@ -103,6 +128,18 @@ pub(crate) struct ChangesArgs {
     /// No more than so many
     #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
     pub(crate) limit: usize,
+
+    /// Of what; several with commas between them [default: page]
+    #[arg(long, value_name = "ROLE", value_enum, value_delimiter = ',')]
+    pub(crate) role: Vec<RoleChoice>,
+
+    /// Leave out what was removed and added: no body is read, which is much faster
+    #[arg(long)]
+    pub(crate) no_diff: bool,
+
+    /// A file of settings: what counts as text, by its rules for sites [default: refrain.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 /// Where to begin.

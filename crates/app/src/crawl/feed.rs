@@ -1,12 +1,14 @@
-//! The change feed as lines of JSON, each change once, in order.
+//! The change feed as lines of JSON, each change of a page once, in order.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use refrain_store::{Reader, Seq};
+use refrain_store::{Reader, Roles, Seq};
 
-use crate::data::changes::change_line;
+use crate::crawl::wanted::SiteRules;
+use crate::data::changes::{Lines, WhichChanges};
 use crate::failure::Failure;
 use crate::tail::{self, Tail};
 
@@ -16,6 +18,7 @@ pub(crate) struct Feed {
     out: Box<dyn Write + Send>,
     name: String,
     last: Seq,
+    which: WhichChanges,
 }
 
 /// So many changes are read at a time.
@@ -23,12 +26,13 @@ const AT_A_TIME: usize = 1000;
 
 impl Feed {
     /// A file is continued after the change of its last line; standard output begins with what changes from now on.
-    pub(crate) fn open(to: &Path, data: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(to: &Path, data: &Path, rules: &Arc<SiteRules>) -> Result<Self, Failure> {
+        let which = WhichChanges { roles: Roles::default(), diffs: Some(Arc::clone(rules)) };
         let reader = Reader::open(data).map_err(|why| Failure::OnTheWay(why.to_string()))?;
         let name = to.display().to_string();
         if to == Path::new("-") {
             let last = reader.last_seq().map_err(|why| Failure::OnTheWay(why.to_string()))?;
-            return Ok(Self { reader, out: Box::new(io::stdout()), name, last });
+            return Ok(Self { reader, out: Box::new(io::stdout()), name, last, which });
         }
         let failed = |why| Failure::system(format!("{name}: cannot be written"), why);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(to).map_err(failed)?;
@@ -38,22 +42,21 @@ impl Feed {
                 "{name}: its last line is no change; expected a file that --changes wrote, or none"
             ))
         })?;
-        Ok(Self { reader, out: Box::new(file), name, last })
+        Ok(Self { reader, out: Box::new(file), name, last, which })
     }
 
     /// Writes what has changed up to now.
     pub(crate) fn catch_up(&mut self) -> Result<(), Failure> {
         loop {
-            let changes = self.reader.changes_since(self.last, AT_A_TIME);
-            let changes = changes.map_err(|why| Failure::OnTheWay(why.to_string()))?;
-            let Some(last) = changes.last() else { return Ok(()) };
-            let mut lines = String::new();
-            for change in &changes {
-                lines.push_str(&change_line(change));
-            }
-            let written = self.out.write_all(lines.as_bytes()).and_then(|()| self.out.flush());
+            let part = self.which.read(&self.reader, self.last, AT_A_TIME);
+            let Lines { lines, end } = part.map_err(|why| Failure::OnTheWay(why.to_string()))?;
+            let text: String = lines.iter().map(|line| line.json() + "\n").collect();
+            let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
             written.map_err(|why| Failure::system(format!("{}: cannot be written", self.name), why))?;
-            self.last = last.seq;
+            self.last = end;
+            if lines.is_empty() {
+                return Ok(());
+            }
         }
     }
 }

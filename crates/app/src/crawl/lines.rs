@@ -6,9 +6,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use refrain_core::time::Time;
-use refrain_engine::{Summary, Told};
-use refrain_store::Outcome;
-use tokio::sync::mpsc::UnboundedReceiver;
+use refrain_engine::{Missed, Summary, Told, ToldReceiver};
+use refrain_store::{Outcome, Role};
 
 use super::feed::Feed;
 use crate::chart::{grouped, short};
@@ -32,20 +31,23 @@ impl Lines {
     }
 
     /// Says what happens until all is over.
-    pub(crate) fn watch(
-        &self,
-        mut told: UnboundedReceiver<Told>,
-        mut feed: Option<Feed>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn watch(&self, mut told: ToldReceiver, mut feed: Option<Feed>) -> Result<(), Failure> {
         let mut result = feed.as_mut().map_or(Ok(()), Feed::catch_up);
         warn(&result);
         while let Some(told) = told.blocking_recv() {
+            if let Told::Missed(Missed { events, .. }) = told {
+                let _ = writeln!(
+                    io::stderr(),
+                    "refrain: {} lines were left out: they came faster than they were read",
+                    grouped(events as usize)
+                );
+            }
             match (told, &mut feed) {
-                (Told::Changes(_), Some(feed)) if result.is_ok() => {
+                (Told::Changes(_) | Told::Missed(_), Some(feed)) if result.is_ok() => {
                     result = feed.catch_up();
                     warn(&result);
                 }
-                (Told::Changes(_) | Told::Pulse(_) | Told::Hub { .. }, _) => {}
+                (Told::Changes(_) | Told::Missed(_) | Told::Pulse(_) | Told::Hub { .. }, _) => {}
                 (Told::Warning(sentence), _) => drop(writeln!(io::stderr(), "refrain: {sentence}")),
                 (Told::Announced { time, url, kind, signals, found }, _) if signals + found > 0 => {
                     self.say(&format!(
@@ -63,10 +65,10 @@ impl Lines {
     }
 
     fn say_look(&self, told: &Told) {
-        let Told::Looked { time, url, outcome, note, status, bytes, took } = told else { return };
+        let Told::Looked { time, url, role, outcome, note, status, bytes, took } = told else { return };
         let status = status.map_or("---".to_owned(), |status| status.to_string());
         let note = note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();
-        let outcome = spoken_outcome(*outcome);
+        let outcome = spoken_outcome(*outcome, *role);
         self.say(&format!(
             "{}  {outcome:<10} {status}  {:>7}  {:>7}  {url}{note}",
             of_day(*time),
@@ -77,9 +79,10 @@ impl Lines {
 
     /// After the last visit.
     pub(crate) fn end(&self, summary: &Summary) {
-        let Summary { looks, first, changed, unchanged, gone, failed, found, bytes, .. } = summary;
+        let Summary { looks, first, changed, unchanged, outlets, gone, failed, found, bytes, .. } = summary;
+        let outlets = if *outlets > 0 { format!(", {outlets} to sitemaps and feeds") } else { String::new() };
         self.say(&format!(
-            "{looks} visits, {}: {first} new copies, {changed} changes, {unchanged} unchanged, {gone} gone or not allowed, {failed} failed; {found} pages found",
+            "{looks} visits, {}: {first} new copies, {changed} changes, {unchanged} unchanged{outlets}, {gone} gone or not allowed, {failed} failed; {found} pages found",
             size(*bytes)
         ));
     }
@@ -106,9 +109,10 @@ pub(super) fn lost(fed: &Result<(), Failure>) -> Option<String> {
     Some(format!("{why}; the crawl goes on, and `refrain changes` will have them all"))
 }
 
-/// What came of a visit, in a word.
-pub(super) fn spoken_outcome(outcome: Outcome) -> &'static str {
+/// What came of a visit, in a word. A sitemap or a feed that could be read is called that: whether it changed is no news of a page.
+pub(super) fn spoken_outcome(outcome: Outcome, role: Role) -> &'static str {
     match outcome {
+        _ if outcome.is_fresh() && role != Role::Page => role.as_str(),
         Outcome::NotModified => "unchanged",
         other => other.as_str(),
     }

@@ -10,13 +10,15 @@ pub(crate) mod watch;
 pub(crate) mod webhook;
 
 use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
 
-use refrain_engine::{Clock, Crawl, CrawlError, add_seeds};
-use refrain_store::{Batch, Options, Store};
+use refrain_engine::{Clock, Crawl, CrawlError, Summary, Until, add_seeds, channel};
+use refrain_store::Batch;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
 
 use crate::cli::CrawlArgs;
+use crate::data::open_to_write;
 use crate::decisions;
 use crate::failure::Failure;
 use crate::output::to_stdout;
@@ -25,7 +27,7 @@ use config::Config;
 use feed::Feed;
 pub(crate) use lines::Lines;
 pub(crate) use view::{Extra, Extras};
-use wanted::Wanted;
+use wanted::{SiteRules, Wanted};
 pub(crate) use watch::{Face, Watch, run_watched};
 use webhook::Delivery;
 
@@ -40,9 +42,9 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
     let seeds = seeds::read(&wanted.seeds)?;
     outlive_limits_of_files()?;
     let clock = Clock::start();
-    let mut store = Store::open(&wanted.data, Options::default()).map_err(CrawlError::from)?;
-    let new = add_seeds(&mut store, &seeds, clock.now()).map_err(CrawlError::from)?;
-    let known = store.read().status().map_err(CrawlError::from)?;
+    let mut store = open_to_write(&wanted.data)?;
+    let new = add_seeds(&mut store, &seeds, clock.now())?;
+    let known = store.read().status()?;
     let pages: u64 = known.pages.iter().map(|(_, count)| count).sum();
     if pages == 0 {
         return Err(Failure::input(format!(
@@ -51,14 +53,17 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
         )));
     }
     let lines = Lines::new(args.quiet, wanted.changes_to_stdout());
-    let feed = wanted.changes.as_deref().map(|to| Feed::open(to, &wanted.data)).transpose()?;
+    let rules = Arc::new(SiteRules(wanted.settings.rules.clone()));
+    let feed = wanted.changes.as_deref().map(|to| Feed::open(to, &wanted.data, &rules)).transpose()?;
     lines.begin(pages, new, &wanted.data);
-    let (told, hears) = mpsc::unbounded_channel();
+    let (told, hears) = channel();
     let is_plain = args.plain || args.quiet || wanted.changes_to_stdout() || !is_screen();
     let agent = wanted.settings.client.user_agent.clone();
     let robot = wanted.settings.agent.clone();
+    let ends = wanted.settings.until != Until::Stopped;
     let mut crawl = Crawl::new(store, &wanted.data, wanted.settings, clock, Some(told.clone()))?;
-    let deliver = |hook| Delivery::new(hook, &wanted.data, &agent, clock, crawl.ledger(), told.clone());
+    let deliver =
+        |hook| Delivery::new(hook, &wanted.data, &rules, &agent, clock, crawl.ledger(), told.clone());
     let deliveries = wanted.hooks.into_iter().map(deliver).collect::<Result<Vec<_>, _>>()?;
     let log = match &wanted.decisions {
         Some(log) => {
@@ -98,14 +103,28 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
     let watched = run_watched(crawl, Watch { face, hears, feed, deliveries });
     drop(board);
     let logged = log.map_or(Ok(()), decisions::Log::close);
-    let (_, delivered) = watched?;
-    if delivered.is_empty() {
-        return logged;
+    let (summary, delivered) = watched?;
+    if !delivered.is_empty() {
+        // What was delivered after the crawl had closed the store.
+        let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
+        open_to_write(&wanted.data)?.commit(&Batch { delivered, ..Batch::default() })?;
     }
-    // What was delivered after the crawl had closed the store.
-    let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
-    Store::open(&wanted.data, Options::default())?.commit(&Batch { delivered, ..Batch::default() })?;
-    logged
+    logged?;
+    if ends { saw_something(&summary, &wanted.data) } else { Ok(()) }
+}
+
+/// A crawl that was to end by itself has failed if every visit has. One that somebody stops has not: its pages are tried again.
+fn saw_something(summary: &Summary, data: &Path) -> Result<(), Failure> {
+    let Summary { looks, failed, unvisited, .. } = summary;
+    if looks > failed || looks + unvisited == 0 {
+        return Ok(());
+    }
+    let what = match looks {
+        0 => format!("none of {unvisited} pages was visited: their hosts want to be left alone"),
+        _ => format!("all {looks} visits failed"),
+    };
+    let data = data.display();
+    Err(Failure::OnTheWay(format!("{what}; `refrain pages --failing --data {data}` lists the pages")))
 }
 
 /// Who writes beyond a limit on the size of files (`ulimit -f`) is killed by a signal, unless somebody listens for it: then the write
@@ -129,6 +148,9 @@ pub(crate) fn is_screen() -> bool {
 
 impl From<CrawlError> for Failure {
     fn from(why: CrawlError) -> Self {
-        Self::OnTheWay(why.to_string())
+        match why {
+            CrawlError::Store(why) => why.into(),
+            other => Self::OnTheWay(other.to_string()),
+        }
     }
 }

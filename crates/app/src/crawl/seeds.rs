@@ -7,6 +7,7 @@ use flate2::read::MultiGzDecoder;
 use refrain_core::time::Span;
 use refrain_engine::Seed;
 use refrain_fetch::url::PageUrl;
+use refrain_store::GREATEST_IMPORTANCE;
 
 use crate::failure::Failure;
 use crate::units;
@@ -66,9 +67,12 @@ fn seed_of(text: &str) -> Result<Seed, String> {
     let url = PageUrl::parse(address).map_err(|why| format!("{address}: {why}"))?;
     let importance = match fields.next() {
         Some(field) => {
-            let number = field.parse().ok().filter(|importance: &f64| (0.0..=1e30).contains(importance));
+            let number = field
+                .parse()
+                .ok()
+                .filter(|importance: &f64| (0.0..=GREATEST_IMPORTANCE).contains(importance));
             Some(number.ok_or_else(|| {
-                format!("the importance is '{field}'; expected a number that is not negative")
+                format!("the importance is '{field}'; expected a number from 0 to {GREATEST_IMPORTANCE:e}")
             })?)
         }
         None => None,

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use refrain_core::time::Span;
-use refrain_engine::{Follow, News, Settings, Until};
+use refrain_engine::{Follow, News, Politeness, Settings, Until};
 use refrain_fetch::change::{By, Rules};
 use refrain_fetch::client;
 use refrain_fetch::text::Selectors;
-use refrain_store::Retention;
+use refrain_store::{GREATEST_IMPORTANCE, Retention};
 
 use super::config::{self, Compare, Config, Keep, Period, Site};
 use super::webhook::Hook;
@@ -116,11 +116,21 @@ fn settings(args: &CrawlArgs, config: &Config, fetches: bool) -> Result<Settings
         parallel,
         agent,
         client,
-        rules: config.site.iter().map(rules).collect::<Result<_, _>>()?,
+        rules: all_rules(config)?,
         follow: follow(args.follow.as_ref().or(config.follow.as_ref()))?,
-        listen: config.listen.unwrap_or(usual.listen),
+        listen: !args.no_listen && config.listen.unwrap_or(usual.listen),
         news: config.site.iter().filter_map(|site| news(site).transpose()).collect::<Result<_, _>>()?,
         most_pages: args.max_pages.or(config.max_pages).unwrap_or(usual.most_pages),
+        politeness: match args.politeness.or(config.politeness) {
+            None | Some(config::Politeness::Auto) => Politeness::Auto,
+            Some(config::Politeness::Host) => Politeness::Host,
+            Some(config::Politeness::Domain) => Politeness::Domain,
+            Some(config::Politeness::Ip) => Politeness::Ip,
+        },
+        most_names: match config.max_names_per_domain {
+            Some(0) => return Err(Failure::input("max_names_per_domain is 0; expected at least 1")),
+            given => given.unwrap_or(usual.most_names),
+        },
         robots_for: config.robots_for.map_or(usual.robots_for, |period| period.0),
         redirects: config.redirects.unwrap_or(usual.redirects),
         revisits: config.keep.revisits.unwrap_or(usual.revisits),
@@ -196,8 +206,10 @@ fn follow(which: Option<&String>) -> Result<Option<Follow>, Failure> {
 fn news(site: &Site) -> Result<Option<(String, News)>, Failure> {
     let wrong = |why: &str| Err(Failure::input(format!("[[site]] {}: {why}", site.start)));
     let importance = site.importance.unwrap_or(1.0);
-    if !(importance.is_finite() && importance >= 0.0) {
-        return wrong("the importance is no number that is not negative");
+    if !(0.0..=GREATEST_IMPORTANCE).contains(&importance) {
+        return wrong(&format!(
+            "the importance is {importance}; expected a number from 0 to {GREATEST_IMPORTANCE:e}"
+        ));
     }
     match (site.half_life, site.importance) {
         (Some(Period(Span::ZERO)), _) => wrong("half_life is no time at all; expected some"),
@@ -222,10 +234,30 @@ fn texts(list: &[String]) -> Vec<&str> {
 }
 
 /// What counts as a change of a page: the longest beginning that fits decides.
+/// What counts as a change, by beginnings of addresses.
+pub(crate) fn all_rules(config: &Config) -> Result<Vec<(String, Rules)>, Failure> {
+    config.site.iter().map(rules).collect()
+}
+
 pub(crate) fn rules_for(config: &Config, url: &str) -> Result<Rules, Failure> {
-    let fits = config.site.iter().filter(|site| url.starts_with(&site.start));
-    let site = fits.max_by_key(|site| site.start.len());
-    site.map_or(Ok(Rules::default()), |site| rules(site).map(|(_, rules)| rules))
+    SiteRules::of(config).map(|rules| rules.of_page(url))
+}
+
+/// What counts as a change, for all addresses that begin alike.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SiteRules(pub(crate) Vec<(String, Rules)>);
+
+impl SiteRules {
+    /// As the settings have it.
+    pub(crate) fn of(config: &Config) -> Result<Self, Failure> {
+        config.site.iter().map(rules).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// What counts as a change of a page: the rules with the longest beginning that fits.
+    pub(crate) fn of_page(&self, url: &str) -> Rules {
+        let fits = self.0.iter().filter(|(start, _)| url.starts_with(start.as_str()));
+        fits.max_by_key(|(start, _)| start.len()).map(|(_, rules)| rules.clone()).unwrap_or_default()
+    }
 }
 
 fn rules(site: &Site) -> Result<(String, Rules), Failure> {

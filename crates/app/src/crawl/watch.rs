@@ -1,14 +1,15 @@
 //! A crawl with somebody who watches it, and may stop it.
 
-use refrain_engine::{Crawl, CrawlError, Summary, Told};
-use tokio::sync::mpsc::UnboundedReceiver;
+use refrain_engine::{Crawl, CrawlError, Summary, ToldReceiver};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::feed::Feed;
 use super::lines::Lines;
 use super::view::{self, Extras};
 use super::webhook::{Delivered, Delivery};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 
 /// What a person sees.
 pub(crate) enum Face {
@@ -28,7 +29,7 @@ pub(crate) enum Face {
 /// Who watches.
 pub(crate) struct Watch {
     pub(crate) face: Face,
-    pub(crate) hears: UnboundedReceiver<Told>,
+    pub(crate) hears: ToldReceiver,
     pub(crate) feed: Option<Feed>,
     pub(crate) deliveries: Vec<Delivery>,
 }
@@ -36,7 +37,7 @@ pub(crate) struct Watch {
 /// Until all is over. What is said in the end, and what went wrong.
 fn watch_face(
     face: Face,
-    hears: UnboundedReceiver<Told>,
+    hears: ToldReceiver,
     feed: Option<Feed>,
     stop: &watch::Sender<bool>,
 ) -> (Lines, Result<(), Failure>) {
@@ -58,14 +59,15 @@ pub(crate) fn run_watched(crawl: Crawl, watch: Watch) -> Result<(Summary, Vec<De
     let (stop, stopped) = watch::channel(false);
     let by_hand = stop.clone();
     let Watch { face, hears, feed, deliveries } = watch;
+    let mut signals = StopSignals::listen(&runtime)?;
     let watching = std::thread::spawn(move || watch_face(face, hears, feed, &by_hand));
     let (done, delivered) = runtime.block_on(async move {
         tokio::spawn(async move {
-            asked_to_stop().await;
+            signals.next().await;
             stop.send_replace(true);
             // Asked twice: at once. What was committed is safe.
-            asked_to_stop().await;
-            std::process::exit(130);
+            signals.next().await;
+            std::process::exit(failure::STOPPED_AT_ONCE);
         });
         crawl_and_deliver(crawl, stopped, deliveries).await
     });
@@ -87,26 +89,38 @@ pub(crate) async fn crawl_and_deliver(
     let (over, is_over) = watch::channel(false);
     let deliveries: Vec<_> =
         deliveries.into_iter().map(|delivery| tokio::spawn(delivery.run(is_over.clone()))).collect();
-    let done = crawl.run(stopped).await;
+    let mut done = crawl.run(stopped).await;
     over.send_replace(true);
     let mut delivered = Vec::new();
     for delivery in deliveries {
-        // One that panicked has said so, and delivers again what it had.
-        delivered.extend(delivery.await.ok());
+        match delivery.await {
+            Ok(last) => delivered.push(last),
+            // The next crawl delivers again what it had.
+            Err(_) => done = done.and(Err(CrawlError::Panicked("a webhook".to_owned()))),
+        }
     }
     (done, delivered)
 }
 
-/// Waits for Ctrl-C, or for who ends processes.
-pub(crate) async fn asked_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        // Then there is Ctrl-C.
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+/// SIGINT (Ctrl-C) and SIGTERM, by which a process is asked to stop. From the moment it listens none is missed, and none ends the process by itself.
+pub(crate) struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    /// Listens: before anything is said that invites to send one.
+    pub(crate) fn listen(runtime: &Runtime) -> Result<Self, Failure> {
+        let _inside = runtime.enter();
+        let listen = |kind| signal(kind).map_err(|why| Failure::system("cannot listen for signals", why));
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }

@@ -1,17 +1,28 @@
 //! `refrain changes`: what changed, as lines of JSON.
 
-use refrain_store::{Change, Digest, Reader, Seq};
-use serde::Serialize;
+mod excerpt;
+mod line;
 
-use super::written;
+use std::sync::Arc;
+
+use refrain_store::{Reader, Seq};
+
 use crate::cli::{ChangesArgs, Since};
+use crate::crawl::config::Config;
+use crate::crawl::wanted::SiteRules;
 use crate::failure::Failure;
 use crate::output::to_stdout;
+pub(crate) use line::{Changed, Lines, RoleChoice, WhichChanges};
 
 /// So many changes are read at a time.
 const AT_A_TIME: usize = 1000;
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<(), Failure> {
+    let rules = SiteRules::of(&Config::find(args.config.as_deref())?)?;
+    let which = WhichChanges {
+        roles: RoleChoice::roles(&args.role),
+        diffs: (!args.no_diff).then(|| Arc::new(rules)),
+    };
     let reader = Reader::open(&args.place.data)?;
     let mut last = match args.since {
         Since::Change(number) => Seq(number),
@@ -19,34 +30,12 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), Failure> {
     };
     let mut left = args.limit;
     while left > 0 {
-        let changes = reader.changes_since(last, left.min(AT_A_TIME))?;
-        let Some(end) = changes.last() else { break };
-        (last, left) = (end.seq, left - changes.len());
-        to_stdout(|out| changes.iter().try_for_each(|change| out.write_all(change_line(change).as_bytes())))?;
+        let Lines { lines, end } = which.read(&reader, last, left.min(AT_A_TIME))?;
+        if lines.is_empty() {
+            break;
+        }
+        (last, left) = (end, left - lines.len());
+        to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", line.json())))?;
     }
     Ok(())
-}
-
-/// A change as its readers see it.
-#[derive(Serialize)]
-struct ChangeLine<'a> {
-    seq: i64,
-    time: String,
-    url: &'a str,
-    old: Option<String>,
-    new: Option<String>,
-}
-
-/// A change as a line of JSON.
-pub(crate) fn change_line(change: &Change) -> String {
-    let digest = |digest: &Option<Digest>| digest.as_ref().map(ToString::to_string);
-    let line = ChangeLine {
-        seq: change.seq.0,
-        time: written(change.time),
-        url: &change.url,
-        old: digest(&change.old),
-        new: digest(&change.new),
-    };
-    // Numbers and texts always become JSON.
-    serde_json::to_string(&line).unwrap_or_default() + "\n"
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
             )
         })?;
     }
-    if report.findings.iter().any(|finding| is_wrong(finding.weight)) {
+    if !report.is_sound() {
         return Err(Failure::OnTheWay(format!("{}: damaged; see above", args.place.data.display())));
     }
     Ok(())

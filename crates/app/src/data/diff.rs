@@ -31,9 +31,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
     }
     let rules = rules_for(&Config::find(args.config.as_deref())?, &page.url)?;
     let wanted = Between { from: args.from, to: args.to, raw: args.raw };
-    let (from, to, hunks, note) = match compare(&reader, &page, &versions, wanted, &rules) {
+    let (from, to, hunks, note, ignored) = match compare(&reader, &page, &versions, wanted, &rules) {
         Ok(Compared::Not(why)) => return say(args, &page, &why),
-        Ok(Compared::Both { from, to, hunks, note }) => (from, to, hunks, note),
+        Ok(Compared::Both { from, to, hunks, note, ignored }) => (from, to, hunks, note, ignored),
         Err(NotCompared::Missing(missing)) => {
             let more =
                 if matches!(missing, Missing::Version(_)) { "; --list shows those that are" } else { "" };
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
         Err(NotCompared::Store(why)) => return Err(why.into()),
     };
     if args.json {
-        let all = json!({ "url": page.url, "from": as_json(from), "to": as_json(to), "hunks": hunks });
+        let all = json!({ "url": page.url, "from": as_json(from), "to": as_json(to), "hunks": hunks, "ignored_places": ignored });
         return to_stdout(|out| writeln!(out, "{all}"));
     }
     match note {
@@ -55,15 +55,20 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
             &page,
             "What counts of it, by the rules for its site, is the same; --raw shows the body as it came",
         ),
+        Some(Same::Noise) => say(args, &page, NOISE),
         Some(Same::Text) => {
             say(args, &page, "The text is the same, the markup is not; --raw shows the body as it came")
         }
         None => {
             let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            show(&(from, to), &hunks, Paint::new(colours))
+            show(&(from, to), &hunks, ignored, Paint::new(colours))
         }
     }
 }
+
+/// Said where only noise differs.
+pub(crate) const NOISE: &str =
+    "Only noise differs, which does not count: `refrain explain` lists it; --raw shows the body as it came";
 
 /// A sentence in place of a comparison.
 fn say(args: &DiffArgs, page: &PageRecord, what: &str) -> Result<(), Failure> {
@@ -102,13 +107,22 @@ fn list(versions: &[Version], as_lines: bool) -> Result<(), Failure> {
     })
 }
 
-fn show((from, to): &(&Version, &Version), hunks: &[Hunk], paint: Paint) -> Result<(), Failure> {
+fn show(
+    (from, to): &(&Version, &Version),
+    hunks: &[Hunk],
+    ignored: usize,
+    paint: Paint,
+) -> Result<(), Failure> {
     let title = |mark: &str, version: &Version| {
         let line = format!("{mark} {}  version {}, {} UTC", version.url, version.id.0, spelled(version.time));
         paint.title(&line)
     };
     to_stdout(|out| {
         writeln!(out, "{}\n{}", title("---", from), title("+++", to))?;
-        hunks.iter().try_for_each(|hunk| hunk.write(out, paint))
+        hunks.iter().try_for_each(|hunk| hunk.write(out, paint))?;
+        if ignored > 0 {
+            writeln!(out, "{} with noise left out; --raw shows all of it", counted(ignored, "place"))?;
+        }
+        Ok(())
     })
 }

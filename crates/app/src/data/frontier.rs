@@ -9,13 +9,13 @@ use refrain_core::queues::PARKED;
 use refrain_engine::{Clock, add_queued};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{
-    CrawlRow, ItemNews, ItemRow, Options, PageId, QueueChanges, QueueRow, Reader, Role, Schedule, Store,
-    StoreError,
+    CrawlRow, ItemNews, ItemRow, PageId, QueueChanges, QueueRow, Reader, Role, Schedule, Store, StoreError,
 };
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::harmless::harmless;
+use super::open_to_write;
 use crate::cli::{DumpArgs, FrontierArgs, FrontierCommand, LoadArgs};
 use crate::failure::Failure;
 use crate::output::to_stdout;
@@ -106,7 +106,7 @@ fn line(queue: &QueueRow, item: ItemRow) -> std::io::Result<String> {
 }
 
 fn load(args: &LoadArgs) -> Result<(), Failure> {
-    let mut store = Store::open(&args.place.data, Options::default())?;
+    let mut store = open_to_write(&args.place.data)?;
     let mut known = Known::read(store.read())?;
     // All of it is read before anything is written: a file with a mistake in it changes nothing.
     let mut schedules = known.schedules.clone();

@@ -7,8 +7,8 @@ use std::path::Path;
 use refrain_engine::requests::{Requests, Rules, Tally};
 use refrain_engine::{Asked, Clock, InheritError, Inherited, Scale, add_seeds, inherit};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Options, Store};
 
+use super::open_to_write;
 use crate::chart::{counted, grouped};
 use crate::cli::{ImportDataArgs, ImportHistoryArgs, ImportRequestsArgs, ImportSeedsArgs, ImportWhat};
 use crate::crawl::seeds;
@@ -31,7 +31,7 @@ fn import_seeds(args: &ImportSeedsArgs) -> Result<(), Failure> {
     if seeds.is_empty() {
         return Err(Failure::input("there are no addresses; expected at least one"));
     }
-    let mut store = Store::open(&args.place.data, Options::default())?;
+    let mut store = open_to_write(&args.place.data)?;
     let new = add_seeds(&mut store, &seeds, Clock::start().now())? as usize;
     let known = seeds.len() - new;
     to_stdout(|out| writeln!(out, "{} added{}", counted(new, "page"), already(known)))
@@ -40,7 +40,7 @@ fn import_seeds(args: &ImportSeedsArgs) -> Result<(), Failure> {
 fn import_history(args: &ImportHistoryArgs) -> Result<(), Failure> {
     let now = Clock::start().now();
     let visits = Visits::read(&args.file, now)?;
-    let mut store = Store::open(&args.place.data, Options::default())?;
+    let mut store = open_to_write(&args.place.data)?;
     let done = {
         let _progress = Progress::spinner("learning");
         inherit(&mut store, &visits.pages, now)
@@ -69,7 +69,7 @@ fn import_requests(args: &ImportRequestsArgs) -> Result<(), Failure> {
     let site = args.site.as_deref().map(PageUrl::parse).transpose();
     let site = site.map_err(|why| Failure::input(format!("--site: {why}; expected an address")))?;
     let rules = Rules { site, bots: args.bots, now };
-    let mut store = Store::open(&args.place.data, Options::default())?;
+    let mut store = open_to_write(&args.place.data)?;
     let mut asked = Asked::new(now, args.memory);
     asked.watch_news(store.read())?;
     let mut tally = Tally::default();

@@ -8,16 +8,20 @@ pub(crate) mod explain;
 mod export;
 mod frontier;
 pub(crate) mod harmless;
+pub(crate) mod ignored;
 mod import;
 mod pages;
+mod recover;
 pub(crate) mod shapes;
 mod signals;
 mod status;
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use refrain_core::time::Time;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{PageRecord, Reader, StoreError};
+use refrain_store::{Options, PageRecord, Reader, Store, StoreError};
 
 use crate::cli::DataCommand;
 use crate::failure::Failure;
@@ -34,18 +38,34 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         DataCommand::Signals(args) => signals::run(args),
         DataCommand::Status(args) => status::run(args),
         DataCommand::Check(args) => check::run(args),
+        DataCommand::Recover(args) => recover::run(args),
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(why: StoreError) -> Self {
         match why {
-            StoreError::NotAStore { .. } | StoreError::Older { .. } | StoreError::Locked { .. } => {
-                Self::Input(why.to_string())
-            }
+            StoreError::NotAStore { .. }
+            | StoreError::NoDatabase { .. }
+            | StoreError::OlderDatabase { .. }
+            | StoreError::Older { .. }
+            | StoreError::Locked { .. } => Self::Input(why.to_string()),
             other => Self::OnTheWay(other.to_string()),
         }
     }
+}
+
+/// Opens a data directory to write. Says what a killed process left there.
+pub(crate) fn open_to_write(directory: &Path) -> Result<Store, Failure> {
+    let store = Store::open(directory, Options::default())?;
+    if let Some(left) = store.leftovers() {
+        eprintln!(
+            "refrain: {} bytes were written but not committed when the last process ended; they are in {} now",
+            left.bytes,
+            left.folder.display()
+        );
+    }
+    Ok(store)
 }
 
 /// A moment as everybody's programs read it: `2026-11-15T12:00:00.5Z`.

@@ -103,7 +103,7 @@ fn select(
 fn is_asked_for(args: &PagesArgs, row: &PageRow<'_>) -> bool {
     // Of what is gone there is nothing that could be stale.
     (!args.stale || (row.fetched.is_some() && row.state != PageState::Gone))
-        && (!args.failing || row.failures > 0)
+        && (!args.failing || row.is_failing())
         && (!args.gone || row.state == PageState::Gone)
 }
 
@@ -136,8 +136,8 @@ fn write_table(out: &mut dyn Write, pages: &[Listed], all: usize) -> io::Result<
         let age = page.age.map_or_else(|| "missing".to_owned(), units::spoken);
         let every = units::spoken(Span::from_secs(86_400.0 / page.changes_per_day));
         let state = match page.failures {
-            0 => page.state.to_owned(),
-            count => format!("failed {count}×"),
+            count if count > 0 && page.state != PageState::Gone.as_str() => format!("failed {count}×"),
+            _ => page.state.to_owned(),
         };
         writeln!(
             out,

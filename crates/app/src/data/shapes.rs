@@ -2,7 +2,7 @@
 
 use refrain_core::time::{Span, Time};
 use refrain_engine::RobotsSay;
-use refrain_store::{Change, Digest, Observation, PageRecord, PageRow, Signal, Version};
+use refrain_store::{Digest, Observation, PageRecord, PageRow, Signal, Version};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -67,7 +67,7 @@ pub(crate) struct Listed {
     /// The last look that confirmed or replaced the copy.
     #[schema(format = DateTime)]
     fetched: Option<String>,
-    /// The last look that saw a change.
+    /// The last look that saw a change; a first copy is none.
     #[schema(format = DateTime)]
     changed: Option<String>,
     /// Failed looks in a row.
@@ -231,36 +231,6 @@ impl From<&Version> for Kept {
             digest: version.digest.to_string(),
             url: version.url.clone(),
             revisit: version.body != version.id,
-        }
-    }
-}
-
-/// A page changed.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Changed {
-    /// Its place in the feed: go on after this one.
-    seq: i64,
-    /// When it was seen.
-    #[schema(format = DateTime)]
-    time: String,
-    /// The number of the page.
-    page: i64,
-    url: String,
-    /// The digest before; none: there was nothing.
-    old: Option<String>,
-    /// The digest after; none: the page is gone.
-    new: Option<String>,
-}
-
-impl From<Change> for Changed {
-    fn from(change: Change) -> Self {
-        Self {
-            seq: change.seq.0,
-            time: written(change.time),
-            page: change.page.0,
-            old: digest(change.old.as_ref()),
-            new: digest(change.new.as_ref()),
-            url: change.url,
         }
     }
 }

@@ -14,9 +14,9 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use refrain_engine::{Decision, Told};
+use refrain_engine::{Decision, Told, ToldSender};
 use refrain_store::Reader;
-use tokio::sync::mpsc::{Sender, UnboundedSender, channel};
+use tokio::sync::mpsc::{Sender, channel};
 
 use crate::failure::Failure;
 use files::Files;
@@ -60,7 +60,7 @@ impl Log {
     pub(crate) fn open(
         wanted: &Wanted,
         data: &Path,
-        told: UnboundedSender<Told>,
+        told: ToldSender,
     ) -> Result<(Sender<Decision>, Self), Failure> {
         let reader = Reader::open(data).map_err(|why| Failure::OnTheWay(why.to_string()))?;
         let mut writer = Writer::new(Files::open(wanted)?, reader);
@@ -68,9 +68,7 @@ impl Log {
         let write = move || {
             let written = writer.write_all(decisions);
             if let Err(why) = &written {
-                // Nobody listens any more.
-                let _ = told
-                    .send(Told::Warning(format!("{why}; the crawl goes on, its decisions are not logged")));
+                told.send(Told::Warning(format!("{why}; the crawl goes on, its decisions are not logged")));
             }
             written
         };

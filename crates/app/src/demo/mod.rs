@@ -22,15 +22,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Crawl, CrawlError, Follow, Settings, Told, Until, add_seeds};
+use refrain_engine::{
+    Clock, Crawl, CrawlError, Follow, Politeness, Settings, ToldReceiver, Until, add_seeds, channel,
+};
 use refrain_fetch::client;
 use refrain_store::{Options, Store};
-use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::chart::percent;
 use crate::cli::DemoArgs;
 use crate::crawl::config::Config;
-use crate::crawl::watch::asked_to_stop;
+use crate::crawl::watch::StopSignals;
 use crate::crawl::{Extra, Extras, Face, Lines, Watch, is_screen, run_watched};
 use crate::failure::Failure;
 use crate::output::{to_file, to_stdout};
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let mut store = Store::open(&data, Options::default())?;
     add_seeds(&mut store, &site.world.seeds(site.port), clock.now())?;
     to_stdout(|out| story::begin(out, &site.world, rate, seconds))?;
-    let (told, hears) = mpsc::unbounded_channel();
+    let (told, hears) = channel();
     let crawl = Crawl::new(store, &data, settings(&site, rate, args.duration), clock, Some(told))?;
     let (board, hears) = dashboard(args, &crawl, &data, clock, hears)?;
     to_stdout(|out| writeln!(out, "Watch it: {}\n", board.url()))?;
@@ -86,8 +87,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     to_file(&report, |out| out.write_all(page::html(&outcome).as_bytes()))?;
     to_stdout(|out| story::end(out, &outcome, &data, &report))?;
     if args.stay {
+        let mut signals = StopSignals::listen(&runtime)?;
         to_stdout(|out| writeln!(out, "\nIt is over, and can be looked at until Ctrl-C: {}", board.url()))?;
-        runtime.block_on(asked_to_stop());
+        runtime.block_on(signals.next());
     }
     drop(board);
     Ok(())
@@ -99,8 +101,8 @@ fn dashboard(
     crawl: &Crawl,
     data: &Path,
     clock: Clock,
-    hears: UnboundedReceiver<Told>,
-) -> Result<(Beside, UnboundedReceiver<Told>), Failure> {
+    hears: ToldReceiver,
+) -> Result<(Beside, ToldReceiver), Failure> {
     let listen = args.dashboard.as_deref().unwrap_or_else(|| {
         // Whoever has the usual port keeps it.
         if std::net::TcpListener::bind(USUAL).is_ok() { USUAL } else { "127.0.0.1:0" }
@@ -126,6 +128,8 @@ pub(crate) fn settings(site: &Site, rate: f64, duration: Span) -> Settings {
         // New articles are found; of the others all pages are known.
         follow: Some(Follow::Pattern(hosts::links_to_follow(site.port))),
         news: news::known_beforehand(&site.world, site.port),
+        // Each host is a machine of its own, if it were not made up.
+        politeness: Politeness::Host,
         client: client::Settings { allow_private: true, ..client::Settings::default() },
         until: Until::After(duration),
         ..Settings::default()

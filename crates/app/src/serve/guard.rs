@@ -1,8 +1,9 @@
 //! Who comes in: before every door, the same questions.
 //!
-//! 1. Does this address ask too much? (`allowance`) Tokens that are none count as many requests.
-//! 2. May it do this? With a token, what the token says. Without any token in the world, on loopback, everything; but then no page in somebody's
-//!    browser may speak for them, so requests must name us as loopback does, and not come from another site.
+//! 1. Does it name one host (`named`), and does its address ask too much (`allowance`)? An invalid token costs as much as many requests.
+//! 2. May it do this? With a token, what the token says. On loopback, as long as there is no token, everything; but then no page in somebody's
+//!    browser may speak for them, nor a proxy for the rest of the world: requests must name us as loopback does, come from no other site, and not have
+//!    been passed on.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -11,12 +12,13 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode, Version};
 use refrain_engine::{Clock, Source};
 use refrain_fetch::url::PageUrl;
 
 use super::allowance::Allowance;
 use super::caught::Caught;
+use super::named::{self, Named};
 use super::problem::Problem;
 use super::push::{Speaker, Tokens};
 use super::server::Peer;
@@ -30,6 +32,20 @@ pub(crate) const NAMELESS: &str = "api";
 const WRONG_TOKEN: u64 = 19;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Lines that proxies add, and programs on this machine do not; others begin like [`PASSED_ON_START`].
+const PASSED_ON: [&str; 9] = [
+    "cdn-loop",
+    "fastly-client-ip",
+    "forwarded",
+    "true-client-ip",
+    "via",
+    "x-amzn-trace-id",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-real-ip",
+];
+const PASSED_ON_START: [&str; 5] = ["cf-", "tailscale-", "x-envoy-", "x-forwarded-", "x-original-"];
 
 /// A request that was answered.
 #[derive(Clone, Copy, Debug)]
@@ -146,28 +162,30 @@ impl Guard {
         Ok(Caller(None))
     }
 
-    /// Whether who asks without a token sits at this machine, and is no page in a browser that was lured here.
+    /// Whether a request without a token comes from this machine, and not from a page of another site in a browser.
     pub(crate) fn is_ours(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let foreign = |what: &str| {
-            Problem::forbidden(format!(
-                "{what}; expected a request to this machine by its own programs, or a token"
-            ))
-        };
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        if !self.is_own_name(host) {
-            return Err(foreign("the Host line names somebody else"));
-        }
-        if headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin" && site != "none") {
+        self.is_direct(headers)?;
+        if headers.get_all(SEC_FETCH_SITE).iter().any(|site| site != "same-origin" && site != "none") {
             return Err(foreign("the request comes from a page of another site"));
         }
-        let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
-        if origin.is_some_and(|origin| {
-            let name = origin.split_once("://").map(|(_, name)| name);
-            name.is_none_or(|name| name != host)
-        }) {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let is_own = |origin: &str| origin.split_once("://").is_some_and(|(_, name)| name == host);
+        if headers.get_all(ORIGIN).iter().any(|origin| !origin.to_str().is_ok_and(is_own)) {
             return Err(foreign("the request comes from a page of another origin"));
         }
         Ok(())
+    }
+
+    /// Whether a request without a token is addressed to this machine, and no proxy has passed it on.
+    pub(crate) fn is_direct(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        if let Some(line) = passed_on(headers) {
+            return Err(proxied(&format!("it has the line {line}")));
+        }
+        match Named::of(headers) {
+            Some(named) if named.is_loopback() || named == Named::Address(self.listen.ip()) => Ok(()),
+            Some(_) => Err(foreign("the Host line names another host")),
+            None => Err(proxied("it is in HTTP/1.0, or has no Host line")),
+        }
     }
 
     /// Whether everybody at this machine may do everything.
@@ -214,19 +232,41 @@ impl Guard {
         !name.is_empty() && (name == host || public == Some(name))
     }
 
-    pub(crate) fn is_own_name(&self, host: &str) -> bool {
-        let name = without_port(host);
-        is_near(name)
-            || name.parse().is_ok_and(|address: IpAddr| address == self.listen.ip())
-            || self.public.as_ref().is_some_and(|url| url.host().eq_ignore_ascii_case(name))
+    /// Whether a request comes from this machine and was not passed on.
+    fn is_from_here(&self, request: &Request) -> bool {
+        let peer = request.extensions().get::<Peer>();
+        peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback())
+            && request.version() >= Version::HTTP_11
+            && self.is_ours(request.headers()).is_ok()
     }
 
-    /// Whether a request comes from this machine and was not passed on.
-    pub(crate) fn is_from_here(&self, peer: Peer, headers: &HeaderMap) -> bool {
-        let passed_on =
-            ["forwarded", "x-forwarded-for", "via"].iter().any(|name| headers.contains_key(*name));
-        peer.0.ip().to_canonical().is_loopback() && !passed_on && self.is_ours(headers).is_ok()
+    /// Before everything else: the request names one host. HTTP/1.0 knows no Host line; that of a proxy which speaks it (nginx does, if nothing else is
+    /// configured) names us as the proxy does, whoever sent the request. So as long as there is no token it does not count.
+    pub(crate) fn settle(&self, request: &mut Request) -> Result<(), Problem> {
+        named::settle(request)?;
+        if request.version() < Version::HTTP_11 && self.is_open() {
+            request.headers_mut().remove(HOST);
+        }
+        Ok(())
     }
+}
+
+fn foreign(what: &str) -> Problem {
+    Problem::forbidden(format!("{what}; expected a request to this machine by its own programs, or a token"))
+}
+
+fn proxied(sign: &str) -> Problem {
+    Problem::forbidden(format!(
+        "a proxy seems to have passed this request on ({sign}), and without a token everybody whom the proxy lets in could do everything; create one with `refrain token create --scope read,write`"
+    ))
+}
+
+/// The line that says that a proxy passed a request on, if there is one.
+fn passed_on(headers: &HeaderMap) -> Option<&HeaderName> {
+    headers.keys().find(|name| {
+        let name = name.as_str();
+        PASSED_ON.contains(&name) || PASSED_ON_START.iter().any(|start| name.starts_with(start))
+    })
 }
 
 impl Tokens for Guard {
@@ -239,7 +279,9 @@ impl Tokens for Guard {
 
 /// What is reached from outside is not ours alone, wherever it listens.
 fn may_be_open(listen: SocketAddr, public: Option<&PageUrl>) -> bool {
-    listen.ip().is_loopback() && public.is_none_or(|url| is_near(url.host()))
+    listen.ip().is_loopback()
+        && public
+            .is_none_or(|url| url.address().map_or(Named::Name(url.host()), Named::Address).is_loopback())
 }
 
 fn bearer(line: &str) -> Option<&str> {
@@ -247,28 +289,15 @@ fn bearer(line: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim()).filter(|secret| !secret.is_empty())
 }
 
-/// `[::1]:80` and `localhost:80`, without what comes after the name.
-fn without_port(host: &str) -> &str {
-    if let Some(rest) = host.strip_prefix('[') {
-        return rest.split(']').next().unwrap_or_default();
-    }
-    host.split(':').next().unwrap_or_default()
-}
-
-/// Whether a name can only mean this machine.
-fn is_near(name: &str) -> bool {
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback())
-}
-
 /// Before and after every request: what it may cost, how long it took, and what is left of a panic.
-pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(crate) async fn watch(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let watch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let has_token = request.headers().contains_key(AUTHORIZATION);
-    let response = match address.map_or(Ok(()), |address| guard.take(address)) {
+    let may = address.map_or(Ok(()), |address| guard.take(address));
+    let response = match may.and_then(|()| guard.settle(&mut request)) {
         Ok(()) => Caught::new(next.run(request)).await.unwrap_or_else(|| Problem::ours().into_response()),
         Err(problem) => problem.into_response(),
     };
@@ -284,9 +313,11 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
 
 /// Before what monitoring systems read: a token for it, or this machine itself, tokens or not.
 pub(crate) async fn admit_near(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let is_near =
-        request.extensions().get::<Peer>().is_some_and(|peer| guard.is_from_here(*peer, request.headers()));
-    match if is_near { Ok(()) } else { guard.admit(request.headers(), Scope::Read).map(drop) } {
+    match if guard.is_from_here(&request) {
+        Ok(())
+    } else {
+        guard.admit(request.headers(), Scope::Read).map(drop)
+    } {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
@@ -349,9 +380,36 @@ pub(crate) mod tests {
             (&[("host", "localhost"), ("sec-fetch-site", "same-origin")], 200),
             (&[("host", "localhost"), ("authorization", "Bearer rfr_guess")], 401),
             (&[("host", "localhost"), ("authorization", "Basic YTpi")], 401),
+            (&[("host", "[::1].evil")], 403),
+            (&[("host", "localhost:7070@evil")], 403),
+            (&[("host", "localhost"), ("x-forwarded-for", "192.0.2.1")], 403),
+            (&[("host", "localhost"), ("X-Forwarded-Host", "evil.example")], 403),
+            (&[("host", "localhost"), ("forwarded", "for=192.0.2.1")], 403),
+            (&[("host", "localhost"), ("via", "1.1 proxy")], 403),
+            (&[("host", "localhost"), ("x-real-ip", "192.0.2.1")], 403),
+            (&[("host", "localhost"), ("cf-connecting-ip", "192.0.2.1")], 403),
+            (&[("host", "localhost"), ("x-request-id", "7")], 200),
         ] {
             assert_eq!(admitted(&open, lines), status, "{lines:?}");
         }
+    }
+
+    #[test]
+    fn http_1_0_as_proxies_speak_it_needs_a_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let asked = |guard: &Guard, version| {
+            let request = Request::builder().version(version).header(HOST, "127.0.0.1:7070");
+            let mut request = request.body(axum::body::Body::empty()).unwrap();
+            request.extensions_mut().insert(Peer("127.0.0.1:9".parse().unwrap()));
+            guard.settle(&mut request).unwrap();
+            (guard.admit(request.headers(), Scope::Read).is_ok(), guard.is_from_here(&request))
+        };
+        let open = guard(folder.path(), "127.0.0.1:7070", None);
+        assert_eq!(asked(&open, Version::HTTP_11), (true, true));
+        assert_eq!(asked(&open, Version::HTTP_2), (true, true));
+        assert_eq!(asked(&open, Version::HTTP_10), (false, false));
+        let shut = guard(folder.path(), "127.0.0.1:7070", Some("https://refrain.example/"));
+        assert_eq!(asked(&shut, Version::HTTP_10), (false, false), "nor is it a monitor on this machine");
     }
 
     #[test]

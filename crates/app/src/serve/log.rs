@@ -5,9 +5,8 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use refrain_engine::{Pulse, Told};
+use refrain_engine::{Missed, Pulse, Told, ToldReceiver};
 use refrain_store::Seq;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
@@ -91,7 +90,7 @@ pub(crate) struct Ears {
 
 impl Ears {
     /// Passes on what the crawl tells, until it is over. Whether the changes could be written.
-    pub(crate) fn listen(mut self, mut hears: UnboundedReceiver<Told>) -> Result<(), Failure> {
+    pub(crate) fn listen(mut self, mut hears: ToldReceiver) -> Result<(), Failure> {
         let mut fed = self.feed.as_mut().map_or(Ok(()), Feed::catch_up);
         complain(&fed);
         while let Some(first) = hears.blocking_recv() {
@@ -109,18 +108,21 @@ impl Ears {
     fn hear(&mut self, told: Told, fed: &mut Result<(), Failure>) {
         self.metrics.hear(&told);
         match told {
-            Told::Changes(seq) => {
-                self.changes.send_replace(seq);
-                if let (Some(feed), true) = (&mut self.feed, fed.is_ok()) {
-                    *fed = feed.catch_up();
-                    complain(fed);
-                }
-            }
+            Told::Changes(seq) => self.reach(seq, fed),
             Told::Pulse(pulse) => {
                 self.pulse.send_replace(Some(Arc::from(pulse)));
             }
             Told::Hub { page, topic, hub } => self.push.found_hub(page, &topic, &hub),
             Told::Warning(sentence) => tracing::warn!("{sentence}"),
+            Told::Missed(Missed { events, change }) => {
+                tracing::warn!(
+                    events,
+                    "events came faster than they were written; they are not in the log and the metrics"
+                );
+                if let Some(seq) = change {
+                    self.reach(seq, fed);
+                }
+            }
             Told::Announced { url, kind, signals, found, .. } => {
                 tracing::debug!(url, kind = kind.as_str(), signals, found, "heard");
             }
@@ -131,6 +133,17 @@ impl Ears {
                     tracing::debug!(url, status, bytes, took, note, "{}", outcome.as_str());
                 }
             }
+        }
+    }
+}
+
+impl Ears {
+    /// Changes up to this one are on the disk.
+    fn reach(&mut self, seq: Seq, fed: &mut Result<(), Failure>) {
+        self.changes.send_replace(seq);
+        if let (Some(feed), true) = (&mut self.feed, fed.is_ok()) {
+            *fed = feed.catch_up();
+            complain(fed);
         }
     }
 }

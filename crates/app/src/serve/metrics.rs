@@ -18,10 +18,11 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use refrain_core::time::Time;
 use refrain_engine::{Kind, Pulse, Summary, Told};
+use refrain_store::{Outcome, Role};
 
 use super::urlfrontier::Counts;
 pub(crate) use labels::Verdict;
-use labels::{KindLabel, OutcomeLabel, PushLabels, RequestLabels, RouteLabels, known_method};
+use labels::{KindLabel, LookLabels, PushLabels, RequestLabels, RouteLabels, known_method};
 
 /// What the text of [`Metrics::text`] is, for `Content-Type`.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -62,7 +63,7 @@ struct State {
 #[derive(Debug)]
 struct Crawl {
     requests: Counter,
-    looks: Family<OutcomeLabel, Counter>,
+    looks: Family<LookLabels, Counter>,
     look_time: Histogram,
     bytes: Counter,
     found: Counter,
@@ -133,16 +134,18 @@ impl Metrics {
     pub(crate) fn hear(&self, told: &Told) {
         let crawl = &self.crawl;
         match told {
-            Told::Looked { outcome, bytes, took, .. } => {
-                crawl.looks.get_or_create(&OutcomeLabel::new(*outcome)).inc();
+            Told::Looked { outcome, role, bytes, took, .. } => {
+                crawl.looks.get_or_create(&LookLabels::new(*outcome, *role)).inc();
+                if *outcome == Outcome::Changed && *role == Role::Page {
+                    crawl.changes.inc();
+                }
                 crawl.look_time.observe(took.as_secs());
                 crawl.bytes.inc_by(*bytes);
             }
             Told::Announced { kind, signals, .. } => self.count_signals(*kind, *signals),
-            Told::Changes(last) => reach(&crawl.changes, u64::try_from(last.0).unwrap_or_default()),
             Told::Warning(_) => drop(crawl.warnings.inc()),
             Told::Pulse(pulse) => self.feel(pulse),
-            Told::Hub { .. } => {}
+            Told::Changes(_) | Told::Hub { .. } | Told::Missed(_) => {}
         }
     }
 
@@ -159,7 +162,8 @@ impl Metrics {
         self.state.backed_off.set(*backed_off as i64);
         // Nothing is known of the freshness of nothing.
         self.state.freshness.set(freshness.unwrap_or(f64::NAN));
-        self.state.price.set(price.min(f64::MAX));
+        // Before a page is fetched a second time nobody knows.
+        self.state.price.set(price.map_or(f64::NAN, |price| price.min(f64::MAX)));
         self.state.budget.set(rate.min(f64::MAX));
         let crawl = &self.crawl;
         for (counter, number) in [
@@ -227,6 +231,7 @@ impl State {
         registry.register("pages_waiting", "Pages that wait for their first visit", state.waiting.clone());
         let help = "The share of copies that are expected to be fresh, weighted by importance";
         state.freshness.set(f64::NAN);
+        state.price.set(f64::NAN);
         registry.register_with_unit(
             "expected_freshness",
             help,
@@ -263,7 +268,8 @@ impl Crawl {
             missed: Counter::default(),
         };
         registry.register("requests", "Requests that the budget paid for", crawl.requests.clone());
-        registry.register("looks", "Visits to pages, by what came of them", crawl.looks.clone());
+        let help = "Visits to pages, sitemaps and feeds (role), by what came of them";
+        registry.register("looks", help, crawl.looks.clone());
         let help = "How long visits to pages took";
         registry.register_with_unit("look_duration", help, Unit::Seconds, crawl.look_time.clone());
         registry.register_with_unit("received", "What was received", Unit::Bytes, crawl.bytes.clone());
@@ -277,7 +283,7 @@ impl Crawl {
         registry.register("signals_came_true", help, crawl.came_true.clone());
         let help = "Visits to sitemaps and feeds with something wrong in them";
         registry.register("complaints", help, crawl.complaints.clone());
-        let help = "Changes that were ever seen: the number of the last one";
+        let help = "Changes of pages; a first copy is none, sitemaps and feeds are left out";
         registry.register("changes", help, crawl.changes.clone());
         registry.register("warnings", "What was not as it should be", crawl.warnings.clone());
         let help = "Decisions that the log leaves out, because they came too fast";

@@ -1,6 +1,6 @@
 //! `refrain serve`: a crawl, and doors for everybody else.
 //!
-//! - `server`: connections; `guard`: who comes in; `tokens`: who may do what; `allowance`: how much
+//! - `server`: connections; `guard`: who comes in; `named`: the host that a request is addressed to; `tokens`: who may do what; `allowance`: how much
 //! - `api`: the doors; `problem`: what they say when something is wrong; `readers`: the store, for those who ask
 //! - `push`: what others announce by themselves; `dashboard`: all of it, for people
 //! - `urlfrontier`: a door of its own, over gRPC, for crawlers that exist
@@ -14,6 +14,7 @@ pub(crate) mod dashboard;
 mod guard;
 mod log;
 mod metrics;
+mod named;
 mod notify;
 mod problem;
 mod push;
@@ -25,24 +26,26 @@ mod wanted;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
-use refrain_engine::{Clock, Crawl, CrawlError, Handle, Pulse, add_seeds};
-use refrain_store::{Batch, Options, Seq, Store};
+use refrain_engine::{Clock, Crawl, CrawlError, Handle, Pulse, add_seeds, channel};
+use refrain_store::{Batch, Seq};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
 
 use crate::cli::ServeArgs;
 use crate::crawl::config::Config;
 use crate::crawl::feed::Feed;
-use crate::crawl::watch::{asked_to_stop, crawl_and_deliver};
+use crate::crawl::watch::{StopSignals, crawl_and_deliver};
 use crate::crawl::webhook::{Delivered, Delivery};
 use crate::crawl::{outlive_limits_of_files, seeds, wanted as crawl_wanted};
+use crate::data::open_to_write;
 use crate::decisions;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::output::to_stdout;
 use api::{App, Reads, Shared};
 use counted::Pushes;
@@ -88,15 +91,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         }
     }
     let levels = log::start(args.log_format, &args.log_level)?;
-    let mut store = Store::open(&crawls.data, Options::default()).map_err(CrawlError::from)?;
-    add_seeds(&mut store, &seeds, clock.now()).map_err(CrawlError::from)?;
-    let last = store.read().last_seq().map_err(CrawlError::from)?;
-    let feed = crawls.changes.as_deref().map(|to| Feed::open(to, &crawls.data)).transpose()?;
+    let mut store = open_to_write(&crawls.data)?;
+    add_seeds(&mut store, &seeds, clock.now())?;
+    let last = store.read().last_seq()?;
+    let rules = Arc::new(crawl_wanted::SiteRules(crawls.settings.rules.clone()));
+    let feed = crawls.changes.as_deref().map(|to| Feed::open(to, &crawls.data, &rules)).transpose()?;
     let (agent, robot) = (crawls.settings.client.user_agent.clone(), crawls.settings.agent.clone());
-    let (told, hears) = mpsc::unbounded_channel();
+    let (told, hears) = channel();
     let client = crawls.settings.client.clone();
     let mut crawl = Crawl::new(store, &crawls.data, crawls.settings, clock, Some(told.clone()))?;
-    let deliver = |hook| Delivery::new(hook, &crawls.data, &agent, clock, crawl.ledger(), told.clone());
+    let deliver =
+        |hook| Delivery::new(hook, &crawls.data, &rules, &agent, clock, crawl.ledger(), told.clone());
     let deliveries = crawls.hooks.into_iter().map(deliver).collect::<Result<Vec<_>, _>>()?;
     let log = match &crawls.decisions {
         Some(log) => {
@@ -152,7 +157,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     if !delivered.is_empty() {
         // What was delivered after the crawl had closed the store.
         let delivered = delivered.into_iter().map(|delivered| (delivered.name, delivered.last)).collect();
-        Store::open(&crawls.data, Options::default())?.commit(&Batch { delivered, ..Batch::default() })?;
+        open_to_write(&crawls.data)?.commit(&Batch { delivered, ..Batch::default() })?;
     }
     logged.and(heard)
 }
@@ -186,6 +191,7 @@ fn live(
         .enable_all()
         .build()
         .map_err(|why| Failure::system("cannot start threads", why))?;
+    let mut signals = StopSignals::listen(&runtime)?;
     let done = runtime.block_on(async move {
         let (close, closing) = watch::channel(false);
         let (stop, stopped) = watch::channel(false);
@@ -215,16 +221,19 @@ fn live(
             }
             None => None,
         };
-        tokio::spawn(subscribing);
-        let frontier = frontier.map(tokio::spawn);
-        let serving = tokio::spawn(server::serve(listener, tls, router, Protocol::Http1, limits, closing));
+        let panicked = Arc::new(OnceLock::new());
+        watch_over("the work for subscriptions", subscribing, &close, &panicked);
+        let frontier =
+            frontier.map(|serving| watch_over("the URLFrontier server", serving, &close, &panicked));
+        let serving = server::serve(listener, tls, router, Protocol::Http1, limits, closing);
+        let serving = watch_over("the HTTP server", serving, &close, &panicked);
         let by_hand = close.clone();
         tokio::spawn(async move {
-            asked_to_stop().await;
+            signals.next().await;
             by_hand.send_replace(true);
             // Asked twice: at once. What was committed is safe.
-            asked_to_stop().await;
-            std::process::exit(130);
+            signals.next().await;
+            std::process::exit(failure::STOPPED_AT_ONCE);
         });
         tokio::spawn(async move {
             // It ends when it is asked to, or when the crawl has ended by itself.
@@ -242,6 +251,9 @@ fn live(
         // If the crawl ended by itself, whoever is being answered gets the end of it.
         let _ = closed.wait_for(|closed| *closed).await;
         let summary = done?;
+        if let Some(what) = panicked.get() {
+            return Err(CrawlError::Panicked((*what).to_owned()).into());
+        }
         tracing::info!(
             looks = summary.looks,
             changed = summary.changed,
@@ -254,6 +266,22 @@ fn live(
     // Whoever still reads is not waited for.
     runtime.shutdown_background();
     Ok(done)
+}
+
+/// Runs a task on which everything depends: if it panics, all ends.
+fn watch_over(
+    what: &'static str,
+    task: impl Future<Output = ()> + Send + 'static,
+    close: &watch::Sender<bool>,
+    panicked: &Arc<OnceLock<&'static str>>,
+) -> JoinHandle<()> {
+    let (close, panicked) = (close.clone(), Arc::clone(panicked));
+    tokio::spawn(async move {
+        if tokio::spawn(task).await.is_err_and(|why| why.is_panic()) {
+            panicked.get_or_init(|| what);
+            close.send_replace(true);
+        }
+    })
 }
 
 /// Listens there. Where that is, if any port would do.

@@ -24,8 +24,8 @@ impl<M: Model> Frontier<M> {
         let taken = self.orders.take(order).ok_or(FrontierError::UnknownOrder(order))?;
         let host = taken.host;
         if taken.leased {
-            self.hosts[host as usize].finish(response);
-            self.watch_door(host);
+            self.hosts.finish(host, response);
+            self.watch_host(host);
         }
         let index = taken.page.index;
         // The page may be gone by now.
@@ -80,8 +80,10 @@ impl<M: Model> Frontier<M> {
             return Ok(());
         }
         self.pace.take_back();
-        self.hosts[taken.host as usize].finish(None);
-        self.watch_door(taken.host);
+        self.hosts.finish(taken.host, None);
+        // No request was made: the gap that counts is the one since the request before.
+        self.hosts[taken.host as usize].take_back(taken.started);
+        self.watch_host(taken.host);
         let index = taken.page.index;
         if self.known(taken.page).is_err() {
             return Ok(());
@@ -154,8 +156,8 @@ impl<M: Model> Frontier<M> {
     /// Orders without an answer: their pages are due again, their hosts free.
     pub(super) fn expire(&mut self) {
         while let Some((page, host)) = self.orders.expire(self.now) {
-            self.hosts[host as usize].finish(None);
-            self.watch_door(host);
+            self.hosts.finish(host, None);
+            self.watch_host(host);
             if let Ok(index) = self.known(page) {
                 if self.finds.contains(index) {
                     self.pages[index as usize].set_status(Status::New);

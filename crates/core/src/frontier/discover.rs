@@ -160,10 +160,10 @@ impl<M: Model> Frontier<M> {
         let hosts = &self.hosts;
         let now = self.now;
         let mut parked = Vec::new();
-        let ready = |host: u32| hosts[host as usize].ready_at() <= now;
+        let ready = |host: u32| hosts.ready_at(host) <= now;
         let new = self.finds.best(now, policy, ready, |host| parked.push(host));
         for host in parked {
-            self.watch_door(host);
+            self.watch_host(host);
         }
         let anything = [known, new].into_iter().flatten().any(|(_, value)| value > 0.0);
         if policy == Discovery::OneCurrency && !anything && self.lower_hub_price() {

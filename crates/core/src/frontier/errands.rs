@@ -1,6 +1,6 @@
 //! Requests that no page is worth: robots.txt, the next hop of a redirect, a second look. They are as polite as others, and paid for.
 
-use super::{Frontier, FrontierError, HostId, Model};
+use super::{Frontier, FrontierError, GroupId, Host, HostId, Manners, Model};
 use crate::time::{Span, Time};
 
 /// The answer to a knock.
@@ -21,13 +21,14 @@ impl<M: Model> Frontier<M> {
     pub fn knock(&mut self, now: Time, host: HostId) -> Result<Knock, FrontierError> {
         self.advance(now)?;
         let budget = self.pace.next();
-        let ready = self.host(host)?.ready_at().max(budget);
+        self.host(host)?;
+        let ready = self.hosts.ready_at(host.0).max(budget);
         if ready > now {
             return Ok(Knock::Later(ready));
         }
         self.pace.spend(now);
-        self.host(host)?.start(now);
-        self.watch_door(host.0);
+        self.hosts.start(host.0, now);
+        self.watch_host(host.0);
         Ok(Knock::Enter)
     }
 
@@ -37,8 +38,9 @@ impl<M: Model> Frontier<M> {
     /// If the host is unknown, or time went backwards.
     pub fn occupy(&mut self, now: Time, host: HostId) -> Result<(), FrontierError> {
         self.advance(now)?;
-        self.host(host)?.start(now);
-        self.watch_door(host.0);
+        self.host(host)?;
+        self.hosts.start(host.0, now);
+        self.watch_host(host.0);
         Ok(())
     }
 
@@ -48,8 +50,9 @@ impl<M: Model> Frontier<M> {
     /// If the host is unknown, or time went backwards.
     pub fn leave(&mut self, now: Time, host: HostId, response: Option<Span>) -> Result<(), FrontierError> {
         self.advance(now)?;
-        self.host(host)?.finish(response);
-        self.watch_door(host.0);
+        self.host(host)?;
+        self.hosts.finish(host.0, response);
+        self.watch_host(host.0);
         Ok(())
     }
 
@@ -61,12 +64,12 @@ impl<M: Model> Frontier<M> {
     pub fn knock_again(&mut self, now: Time, host: HostId) -> Result<Knock, FrontierError> {
         self.advance(now)?;
         let budget = self.pace.next();
-        let host = self.host(host)?;
-        let ready = host.polite_from().max(host.back_off).max(budget);
+        let Host { back_off, held, .. } = *self.host(host)?;
+        let ready = if held { Time::MAX } else { self.hosts.polite_from(host.0).max(back_off).max(budget) };
         if ready > now {
             return Ok(Knock::Later(ready));
         }
-        host.last_start = Some(now);
+        self.hosts.visited(host.0, now);
         self.pace.spend(now);
         Ok(Knock::Enter)
     }
@@ -76,7 +79,7 @@ impl<M: Model> Frontier<M> {
     /// # Errors
     /// If it is unknown.
     pub fn host_state(&self, host: HostId) -> Result<&super::Host, FrontierError> {
-        self.hosts.get(host.index() as usize).ok_or(FrontierError::UnknownHost(host))
+        self.hosts.get(host.index()).ok_or(FrontierError::UnknownHost(host))
     }
 
     /// The last request to a host was then, as far as is known: before a restart, say.
@@ -85,10 +88,51 @@ impl<M: Model> Frontier<M> {
     /// If the host is unknown, or time went backwards.
     pub fn was_visited(&mut self, now: Time, host: HostId, at: Time) -> Result<(), FrontierError> {
         self.advance(now)?;
-        let state = self.host(host)?;
-        state.last_start = state.last_start.max(Some(at));
-        self.watch_door(host.0);
+        self.host(host)?;
+        self.hosts.visited(host.0, at);
+        self.watch_host(host.0);
         Ok(())
+    }
+
+    /// Nothing is asked of a host for as long as it is held: it is not known yet which groups it is in.
+    ///
+    /// # Errors
+    /// If the host is unknown, or time went backwards.
+    pub fn hold(&mut self, now: Time, host: HostId, held: bool) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        self.host(host)?.held = held;
+        self.watch_host(host.0);
+        Ok(())
+    }
+
+    /// A new group: its hosts share this gap and these parallel requests, beside what each of them allows by itself. The last request to it was
+    /// not after `last`.
+    pub fn add_group(&mut self, manners: Manners, last: Option<Time>) -> GroupId {
+        self.hosts.add_group(manners, last)
+    }
+
+    /// A host is in these groups from now on, and in no others. What is under way there counts in them.
+    ///
+    /// # Errors
+    /// If the host or a group is unknown, or time went backwards.
+    pub fn set_groups(&mut self, now: Time, host: HostId, groups: Vec<GroupId>) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        self.host(host)?;
+        if !groups.iter().all(|group| self.hosts.has_group(*group)) {
+            return Err(FrontierError::UnknownHost(host));
+        }
+        let left = self.hosts.groups_of(host.0).to_vec();
+        self.hosts.set_groups(host.0, groups);
+        for group in left {
+            self.watch_group(group);
+        }
+        self.watch_host(host.0);
+        Ok(())
+    }
+
+    /// The groups that a host is in.
+    pub fn groups_of(&self, host: HostId) -> &[GroupId] {
+        self.hosts.groups_of(host.0)
     }
 }
 
@@ -133,5 +177,53 @@ mod tests {
         assert!(frontier.poll(at(59_800)).unwrap().is_none());
         assert!(frontier.poll(at(59_900)).unwrap().is_some());
         assert_eq!(frontier.host_state(other).unwrap().in_flight, 1);
+    }
+
+    /// Five hundred names of one machine: one request in a gap, whatever it is for, and all names have their turn.
+    #[test]
+    fn hosts_of_a_group_share_its_gap() {
+        let model = Known::new(ValueFunction::Greedy);
+        let mut frontier =
+            Frontier::new(model, Budget::Rate(1000.0), Settings::default(), Time::ZERO).unwrap();
+        let manners = Manners { gap: Span::from_whole_secs(1), in_flight: 1, patience: 0.0 };
+        let group = frontier.add_group(manners, Some(Time::ZERO));
+        for _ in 0..500 {
+            let host = frontier.add_host(manners);
+            frontier.set_groups(Time::ZERO, host, vec![group]).unwrap();
+            frontier.insert(Time::ZERO, Belief::new(1.0, 1.0).unwrap(), host, Time::ZERO).unwrap();
+        }
+        let (alone, mut now) = (frontier.add_host(manners), Time::ZERO);
+        let mut starts = vec![Time::ZERO];
+        let mut asked = std::collections::BTreeSet::new();
+        while starts.len() <= 500 {
+            now = frontier.next_wakeup().unwrap();
+            let Some(order) = frontier.poll(now).unwrap() else { continue };
+            starts.push(now);
+            asked.insert(order.host);
+            assert_eq!(frontier.knock(now + Span::from_millis(1), order.host), Ok(Knock::Later(Time::MAX)));
+            now = now + Span::from_millis(2);
+            let failed = super::super::Outcome::Failed { retry_after: Span::from_whole_secs(1000) };
+            frontier.answer(now, order.id, failed, None).unwrap();
+        }
+        assert!(starts.windows(2).all(|pair| pair[1].since(pair[0]) >= manners.gap), "{starts:?}");
+        assert_eq!(asked.len(), 500);
+        assert_eq!(frontier.knock(now + Span::from_millis(2), alone), Ok(Knock::Enter), "it is in no group");
+    }
+
+    #[test]
+    fn what_is_set_aside_was_no_request() {
+        let model = Known::new(ValueFunction::Greedy);
+        let mut frontier = Frontier::new(model, Budget::Rate(10.0), Settings::default(), Time::ZERO).unwrap();
+        let manners = Manners { gap: Span::from_whole_secs(60), in_flight: 1, patience: 0.0 };
+        let host = frontier.add_host(manners);
+        frontier.insert(Time::ZERO, Belief::new(1.0, 1.0).unwrap(), host, Time::ZERO).unwrap();
+        let order = frontier.poll(at(1000)).unwrap().unwrap();
+        frontier.set_aside(at(1000), order.id, Span::ZERO).unwrap();
+        frontier.hold(at(1000), host, true).unwrap();
+        assert_eq!(frontier.knock(at(1200), host), Ok(Knock::Later(Time::MAX)));
+        assert_eq!(frontier.knock_again(at(1200), host), Ok(Knock::Later(Time::MAX)));
+        assert!(frontier.poll(at(1200)).unwrap().is_none());
+        frontier.hold(at(1300), host, false).unwrap();
+        assert!(frontier.poll(at(1300)).unwrap().is_some(), "the gap did not begin");
     }
 }

@@ -11,7 +11,7 @@ use crate::time::Time;
 pub enum WaitsFor {
     /// Nothing: it would be fetched now.
     Nothing,
-    /// Its value: others are worth more, or it is not worth the price yet.
+    /// Its value: a fetch is not worth the price yet.
     Value,
     /// Its host may not be visited before this moment; [`Time::MAX`] until a fetch under way is over.
     Host(Time),
@@ -34,9 +34,7 @@ pub struct Explanation<P> {
     pub is_new: bool,
     /// What a fetch now is worth.
     pub value: f64,
-    /// What the last fetches were worth: the price of one.
-    pub price: f64,
-    /// When it is expected to be worth the price, if nothing happens before; `None` if waiting alone never makes it so.
+    /// When a fetch is expected to be worth the price, if nothing happens before; `None` if waiting alone never makes it so.
     pub due: Option<Time>,
     /// What it waits for.
     pub waits_for: WaitsFor,
@@ -51,17 +49,18 @@ impl<M: Model> Frontier<M> {
         Ok(self.finds.contains(self.known(page)?))
     }
 
-    /// Why a page is fetched, or not yet, at this moment.
+    /// Why a page is fetched, or not yet, at this moment, if a fetch must be worth this price.
     ///
     /// # Errors
     /// If the page is unknown, or time went backwards.
-    pub fn explain(&mut self, now: Time, page: PageId) -> Result<Explanation<M::Page>, FrontierError> {
+    pub fn explain(
+        &mut self,
+        now: Time,
+        page: PageId,
+        price: f64,
+    ) -> Result<Explanation<M::Page>, FrontierError> {
         self.advance(now)?;
         let index = self.known(page)?;
-        let price = match self.pace.budget().price() {
-            given if given > 0.0 => given,
-            _ => self.mean_price(),
-        };
         let (status, is_new) = (self.pages[index as usize].status(), self.finds.contains(index));
         let evaluations = self.evaluations;
         let (value, due) = if is_new {
@@ -78,7 +77,7 @@ impl<M: Model> Frontier<M> {
         self.evaluations = evaluations;
         let record = &self.pages[index as usize];
         let opens = self.bounds.get(&index).map_or(Time::MIN, |bounds| bounds.opens(record.fetched()));
-        let ready = self.hosts[self.names[index as usize].host as usize].ready_at();
+        let ready = self.hosts.ready_at(self.names[index as usize].host);
         let waits_for = if status == Status::Ordered {
             WaitsFor::Answer
         } else if opens > now {
@@ -93,6 +92,6 @@ impl<M: Model> Frontier<M> {
             WaitsFor::Nothing
         };
         let (page, since) = (record.page.clone(), record.since());
-        Ok(Explanation { page, since, is_new, value, price, due, waits_for })
+        Ok(Explanation { page, since, is_new, value, due, waits_for })
     }
 }

@@ -1,5 +1,6 @@
 //! Politeness: when a host may be asked again.
 
+use super::orders::Started;
 use crate::time::{Span, Time};
 
 /// How a host wants to be treated.
@@ -35,11 +36,13 @@ pub struct Host {
     pub response: f32,
     /// Requests under way.
     pub in_flight: u16,
+    /// Not asked for anything until that is taken back: it is not known yet which groups it is in.
+    pub held: bool,
 }
 
 impl Host {
     pub(super) fn new(manners: Manners) -> Self {
-        Self { manners, last_start: None, back_off: Time::MIN, response: 0.0, in_flight: 0 }
+        Self { manners, last_start: None, back_off: Time::MIN, response: 0.0, in_flight: 0, held: false }
     }
 
     pub(super) fn set_manners(&mut self, manners: Manners) {
@@ -56,9 +59,9 @@ impl Host {
         self.manners.gap.max(Span::from_secs(f64::from(self.manners.patience * self.response)))
     }
 
-    /// When it may be asked next; [`Time::MAX`] while there are as many requests as it allows.
+    /// When it may be asked next; [`Time::MAX`] while it is held, or there are as many requests as it allows.
     pub(super) fn ready_at(&self) -> Time {
-        if self.in_flight >= self.manners.in_flight.max(1) {
+        if self.held || self.in_flight >= self.manners.in_flight.max(1) {
             return Time::MAX;
         }
         self.polite_from().max(self.back_off)
@@ -67,6 +70,15 @@ impl Host {
     /// When the gap since the last request is over.
     pub(super) fn polite_from(&self) -> Time {
         self.last_start.map_or(Time::MIN, |start| start + self.gap())
+    }
+
+    /// The request that began with this order was not made.
+    pub(super) fn take_back(&mut self, started: Option<Started>) {
+        if let Some(Started { at, before }) = started
+            && self.last_start == Some(at)
+        {
+            self.last_start = before;
+        }
     }
 
     pub(super) fn start(&mut self, now: Time) {

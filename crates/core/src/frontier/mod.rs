@@ -34,7 +34,7 @@
 //! - `race`: the exact arg max, lazily; `field`: the pages as the race sees them
 //! - `model`: where values come from: [`Known`] beliefs, [`Given`] functions, [`Learning`] as the crawl goes, [`Attentive`] to
 //!   signals as well, [`Hourly`] by the clocks of hosts, [`Refined`] by gaps or points; or schedules to compare with: [`Rules`], [`Shares`], [`Sequence`]
-//! - `pace`: the budget; `hosts`: politeness; `rooms`: pages that wait for their host
+//! - `pace`: the budget; `hosts`: politeness; `groups`: hosts that share a gap; `rooms`: pages that wait for their host
 //! - `errands`: requests beside those for pages; `orders`: fetches under way; `answers`: what comes back
 //! - `hubs`, `finds`, `discover`: hubs and new pages
 //! - `explain`, `snapshot`, `shards`
@@ -68,6 +68,7 @@ mod explain;
 mod field;
 mod finds;
 mod given;
+mod groups;
 mod hosts;
 mod hourly;
 mod hubs;
@@ -98,9 +99,11 @@ use crate::page::SinceFetch;
 use crate::time::Time;
 use field::{Bounds, View};
 use finds::Finds;
+use groups::Hosts;
 use orders::Orders;
 use race::Race;
 use record::{Name, Record, Status};
+use rooms::Door;
 
 pub use attentive::{Attentive, AttentivePage, AttentivePast};
 pub use discover::Quota;
@@ -108,6 +111,7 @@ pub use errands::Knock;
 pub use explain::{Explanation, WaitsFor};
 pub use field::AgeLimits;
 pub use given::Given;
+pub use groups::{GroupId, Groups};
 pub use hosts::{Host, Manners};
 pub use hourly::{Hourly, HourlyPage};
 pub use hubs::{Discovery, Found, HubState};
@@ -144,7 +148,7 @@ pub struct Frontier<M: Model> {
     next_plan: Time,
     finds: Finds,
     quota: Quota,
-    hosts: Vec<Host>,
+    hosts: Hosts,
     pace: Pace,
     orders: Orders,
     race: Race,
@@ -152,8 +156,8 @@ pub struct Frontier<M: Model> {
     rooms: IdMap<u32, Race>,
     /// Rooms of hosts that may be visited.
     open: Vec<u32>,
-    /// When the hosts of the other rooms may be.
-    doors: BinaryHeap<Reverse<(Time, u32)>>,
+    /// When the hosts of the other rooms may be, and groups of hosts.
+    doors: BinaryHeap<Reverse<(Time, Door)>>,
     evaluations: u64,
     decisions: u64,
     /// The value of the last fetch, and of the last few dozen.
@@ -187,7 +191,7 @@ impl<M: Model> Frontier<M> {
             next_plan: start,
             finds: Finds::default(),
             quota: Quota::new(start),
-            hosts: Vec::new(),
+            hosts: Hosts::default(),
             pace,
             orders: Orders::default(),
             race: Race::large(pace.period(), start),
@@ -212,14 +216,12 @@ impl<M: Model> Frontier<M> {
 
     /// A new host.
     pub fn add_host(&mut self, manners: Manners) -> HostId {
-        self.hosts.push(Host::new(manners));
-        HostId((self.hosts.len() - 1) as u32)
+        HostId(self.hosts.push(Host::new(manners)))
     }
 
     /// A new host that was last visited then, as far as is known.
     pub fn add_host_visited(&mut self, manners: Manners, at: Time) -> HostId {
-        self.hosts.push(Host { last_start: Some(at), ..Host::new(manners) });
-        HostId((self.hosts.len() - 1) as u32)
+        HostId(self.hosts.push(Host { last_start: Some(at), ..Host::new(manners) }))
     }
 
     /// From now on so many other pages are valued anew with every fetch; see [`Settings::refresh`].
@@ -250,7 +252,7 @@ impl<M: Model> Frontier<M> {
     pub fn set_manners(&mut self, now: Time, host: HostId, manners: Manners) -> Result<(), FrontierError> {
         self.advance(now)?;
         self.host(host)?.set_manners(manners);
-        self.watch_door(host.0);
+        self.watch_host(host.0);
         Ok(())
     }
 
@@ -261,8 +263,13 @@ impl<M: Model> Frontier<M> {
     pub fn back_off(&mut self, now: Time, host: HostId, until: Time) -> Result<(), FrontierError> {
         self.advance(now)?;
         self.host(host)?.back_off(until);
-        self.watch_door(host.0);
+        self.watch_host(host.0);
         Ok(())
+    }
+
+    /// The latest moment so far.
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// How many pages there are.
@@ -346,6 +353,6 @@ impl<M: Model> Frontier<M> {
     }
 
     fn host(&mut self, host: HostId) -> Result<&mut Host, FrontierError> {
-        self.hosts.get_mut(host.0 as usize).ok_or(FrontierError::UnknownHost(host))
+        self.hosts.get_mut(host.0).ok_or(FrontierError::UnknownHost(host))
     }
 }

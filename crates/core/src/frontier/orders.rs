@@ -36,7 +36,15 @@ impl OrderId {
 struct Kept {
     page: PageId,
     host: u32,
+    started: Option<Started>,
     expires: Time,
+}
+
+/// When an order was made, and when the last request to its host before had begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Started {
+    pub(super) at: Time,
+    pub(super) before: Option<Time>,
 }
 
 /// An order without an answer.
@@ -59,6 +67,7 @@ pub struct OrderSnapshot {
 pub(super) struct Taken {
     pub(super) page: PageId,
     pub(super) host: u32,
+    pub(super) started: Option<Started>,
     /// Whether the lease had not ended.
     pub(super) leased: bool,
 }
@@ -77,25 +86,26 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    pub(super) fn make(&mut self, page: PageId, host: u32, expires: Time) -> OrderId {
+    pub(super) fn make(&mut self, page: PageId, host: u32, started: Started, expires: Time) -> OrderId {
         let id = self.first + self.leased.len() as u64;
-        self.leased.push_back(Some(Kept { page, host, expires }));
+        self.leased.push_back(Some(Kept { page, host, started: Some(started), expires }));
         OrderId(id)
     }
 
     /// An answer has come. An answer to a later order of the same page makes earlier ones void.
     pub(super) fn take(&mut self, order: OrderId) -> Option<Taken> {
         if order.0 < self.first {
-            let Kept { page, host, .. } = self.late.remove(&order.0)?;
+            let Kept { page, host, started, .. } = self.late.remove(&order.0)?;
             self.late_of.remove(&page);
-            return Some(Taken { page, host, leased: false });
+            return Some(Taken { page, host, started, leased: false });
         }
-        let Kept { page, host, .. } = self.leased.get_mut((order.0 - self.first) as usize)?.take()?;
+        let Kept { page, host, started, .. } =
+            self.leased.get_mut((order.0 - self.first) as usize)?.take()?;
         self.forget_answered();
         if let Some(late) = self.late_of.remove(&page) {
             self.late.remove(&late);
         }
-        Some(Taken { page, host, leased: true })
+        Some(Taken { page, host, started, leased: true })
     }
 
     /// An order whose lease has ended, if there is one. Its answer is still welcome, until the page is ordered and late again.
@@ -141,7 +151,7 @@ impl Orders {
             all.leased.resize((next - all.first) as usize, None);
         }
         for OrderSnapshot { id, page, host, expires, is_late } in orders {
-            let kept = Kept { page, host: host.0, expires };
+            let kept = Kept { page, host: host.0, started: None, expires };
             if is_late {
                 all.late.insert(id.0, kept);
                 all.late_of.insert(page, id.0);

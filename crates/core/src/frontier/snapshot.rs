@@ -6,6 +6,7 @@
 use super::discover::Quota;
 use super::field::{AgeLimits, Bounds};
 use super::finds::{Find, Finds};
+use super::groups::{Groups, Hosts};
 use super::hosts::Host;
 use super::hubs::HubState;
 use super::orders::{OrderSnapshot, Orders};
@@ -30,6 +31,8 @@ pub struct Snapshot<M> {
     pub pace: Pace,
     /// All hosts, in the order of their numbers.
     pub hosts: Vec<Host>,
+    /// Which of them share a gap.
+    pub groups: Groups,
     /// Numbers of pages that were removed, the next to be used last.
     pub vacant: Vec<u32>,
     /// Fetches under way, and those whose answer is late.
@@ -112,12 +115,14 @@ impl<M: Model> Frontier<M> {
         M: Clone,
     {
         let (orders, next_order) = self.orders.snapshot();
+        let (hosts, groups) = self.hosts.snapshot();
         Snapshot {
             model: self.model.clone(),
             settings: self.settings,
             now: self.now,
             pace: self.pace,
-            hosts: self.hosts.clone(),
+            hosts,
+            groups,
             vacant: self.vacant.clone(),
             orders,
             next_order,
@@ -173,10 +178,11 @@ impl<M: Model> Frontier<M> {
         snapshot: Snapshot<M>,
         pages: impl IntoIterator<Item = PageSnapshot<M>>,
     ) -> Result<Self, FrontierError> {
-        let Snapshot { model, settings, now, pace, hosts, vacant, orders, next_order, prices } = snapshot;
+        let Snapshot { model, settings, now, pace, hosts, groups, vacant, orders, next_order, prices } =
+            snapshot;
         let mut frontier = Self::new(model, pace.budget(), settings, now)?;
         frontier.pace = pace;
-        frontier.hosts = hosts;
+        frontier.hosts = Hosts::restore(hosts, groups);
         frontier.vacant = vacant;
         frontier.orders = Orders::restore(orders, next_order);
         (frontier.price, frontier.mean_price) = (prices.last, prices.mean);

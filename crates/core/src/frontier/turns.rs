@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::field::View;
 use super::hubs::HUB_FIRST;
+use super::orders::Started;
 use super::record::Status;
 use super::{Frontier, FrontierError, HostId, Model, Order, PageId};
 use crate::time::{Span, Time};
@@ -80,10 +81,11 @@ impl<M: Model> Frontier<M> {
         self.pages[index as usize].set_status(Status::Ordered);
         let host = self.names[index as usize].host;
         let page = self.id(index);
-        self.hosts[host as usize].start(self.now);
-        self.watch_door(host);
+        let before = self.hosts[host as usize].last_start;
+        self.hosts.start(host, self.now);
+        self.watch_host(host);
         let expires = self.now + self.settings.lease;
-        let id = self.orders.make(page, host, expires);
+        let id = self.orders.make(page, host, Started { at: self.now, before }, expires);
         Order { id, page, host: HostId(host), value, expires }
     }
 }

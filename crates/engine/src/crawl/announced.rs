@@ -12,6 +12,7 @@ use crate::decision::Decision;
 use crate::hubs::Yield;
 use crate::kinds::Kind;
 use crate::memo::Memo;
+use crate::scope::Way;
 use crate::sources::{Announced, News, Unknown};
 use crate::told::Told;
 use crate::visit::{Seen, Visited};
@@ -23,8 +24,9 @@ impl Crawl {
         now: Time,
         source: PageId,
         memo: &Memo,
-        what: Announced,
+        mut what: Box<Announced>,
     ) -> Result<Yield, CrawlError> {
+        self.take_announced(now, source, memo, &mut what, usize::MAX)?;
         let url = &memo.url;
         if let Some(complaint) = what.complaint {
             self.summary.complaints += 1;
@@ -33,37 +35,50 @@ impl Crawl {
                 self.tell(|| Told::Warning(format!("{url}: {complaint}")));
             }
         }
-        if let Some(entry) = self.scheduler.hosts.get_mut(&crate::settings::host_name(url)) {
+        if let Some(entry) = self.scheduler.hosts.get_mut(url.origin()) {
             match what.kind {
                 Kind::Sitemap => entry.outlets.has_sitemap = true,
                 _ => entry.outlets.has_feed = true,
             }
         }
-        for child in what.sitemaps {
-            self.outlet_below(now, memo, source, child);
-        }
-        let (mut yields, heard, mut found) = (Yield::default(), self.summary.signals, 0);
-        // If everything is news nothing is: what is said of all pages alike does not tell them apart.
-        let telling = 1.0 - what.news.len().saturating_sub(1) as f64 / what.named.max(1) as f64;
-        for news in what.news {
-            if news.elsewhere.as_ref().is_none_or(|page| self.may_speak(url, page)) {
-                yields.add(self.hear(now, what.kind, &news, telling)?);
-            }
-        }
-        for Unknown { url: page, born, importance, hint, elsewhere } in what.unknown {
-            let leads = self.settings.follow.as_ref().is_some_and(|follow| follow.leads(url, &page));
-            if !leads || (elsewhere && !self.may_speak(url, &page)) {
-                continue;
-            }
-            let lead = Lead { url: page, how: what.kind.as_str(), hub: source, born, importance, hint };
-            if let Some(interest) = self.find(now, &lead) {
-                found += 1;
-                yields.add(Yield::one(interest));
-            }
-        }
-        let (kind, signals) = (what.kind, self.summary.signals - heard);
+        let Announced { kind, yields, signals, found, .. } = *what;
         self.tell(|| Told::Announced { time: now, url: url.to_string(), kind, signals, found });
         Ok(yields)
+    }
+
+    /// Takes up so much of what was announced, at most: how much. What it came to is added up with the rest.
+    pub(super) fn take_announced(
+        &mut self,
+        now: Time,
+        source: PageId,
+        memo: &Memo,
+        what: &mut Announced,
+        most: usize,
+    ) -> Result<usize, CrawlError> {
+        let (url, kind) = (&memo.url, what.kind);
+        // If everything is news nothing is: what is said of all pages alike does not tell them apart.
+        let telling = 1.0 - what.in_all.saturating_sub(1) as f64 / what.named.max(1) as f64;
+        for taken in 0..most {
+            if let Some(child) = what.sitemaps.pop_front() {
+                self.outlet_below(now, memo, source, &child);
+            } else if let Some(news) = what.news.pop_front() {
+                if news.elsewhere.as_ref().is_none_or(|page| self.may_speak(url, page)) {
+                    let before = self.summary.signals;
+                    what.yields.add(self.hear(now, kind, &news, telling)?);
+                    what.signals += self.summary.signals - before;
+                }
+            } else if let Some(Unknown { url: page, born, importance, hint }) = what.unknown.pop_front() {
+                let (way, how, hub) = (Way::Entry, kind.as_str(), source);
+                let lead = Lead { url: page, way, how, hub, from: url, born, importance, hint };
+                if let Some(interest) = self.find(now, &lead) {
+                    what.found += 1;
+                    what.yields.add(Yield::one(interest));
+                }
+            } else {
+                return Ok(taken);
+            }
+        }
+        Ok(most)
     }
 
     /// A page is said to have changed; `telling` is the share of what that is worth that it is worth to have asked.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use refrain_core::estimate;
 use refrain_core::frontier;
 use refrain_core::time::{Span, Time};
-use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots};
+use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots, Role};
 
 use super::Crawl;
 use super::shown::Shown;
 use crate::CrawlError;
+use crate::back_off::doubled;
 use crate::decision::Decision;
-use crate::links::SECOND_LOOK;
 use crate::read::{Answer, Read};
 use crate::restore::shape;
 use crate::rules::{HostRules, Verdict};
@@ -26,28 +26,17 @@ const LONGEST_RETRY: Span = Span::from_whole_secs(86_400);
 /// A page that is not found is looked for again after this, then after twice as long: it may be a mistake of the moment.
 const RETRY_NOT_FOUND: Span = Span::from_whole_secs(3600);
 /// But not later than this.
-pub(crate) const LONGEST_GONE: Span = Span::from_whole_secs(60 * 86_400);
+const LONGEST_GONE: Span = Span::from_whole_secs(60 * 86_400);
 /// A robots.txt that is longer is not kept as it came.
 const LONGEST_AS_IT_CAME: usize = 32 << 10;
 /// A page that leads to another one is looked at again after this.
 const RETRY_REDIRECTED: Span = Span::from_whole_secs(86_400);
-/// Nobody is left alone for longer, whatever they ask.
-const LONGEST_BACK_OFF: Span = Span::from_whole_secs(7 * 86_400);
-/// A host that does not answer is left alone for this, then for twice as long.
-const BACK_OFF: Span = Span::from_whole_secs(30);
 
-fn doubled(first: Span, times: u32, longest: Span) -> Span {
-    Span::from_nanos(first.as_nanos().saturating_mul(1 << times.min(30))).min(longest)
-}
-
-/// How long a page is left alone that could not be fetched, after so many failures before.
-pub(crate) fn retry_after(failures: u32) -> Span {
-    doubled(RETRY, failures, LONGEST_RETRY)
-}
-
-/// The same for a page that is not there any more.
-pub(crate) fn retry_gone(failures: u32) -> Span {
-    doubled(RETRY_NOT_FOUND, failures, LONGEST_GONE)
+/// Returns how long a page is not fetched after so many failures in a row, the last one included: a page that is gone waits longer than one
+/// that could not be fetched.
+pub(crate) fn retry(is_gone: bool, failures: u32) -> Span {
+    let (first, longest) = if is_gone { (RETRY_NOT_FOUND, LONGEST_GONE) } else { (RETRY, LONGEST_RETRY) };
+    doubled(first, failures.saturating_sub(1), longest)
 }
 
 /// What a visit means.
@@ -62,6 +51,14 @@ struct Meaning {
 impl Crawl {
     /// A visit of our own is over.
     pub(super) fn visited(&mut self, now: Time, visited: Visited) -> Result<(), CrawlError> {
+        match self.digest.keep(visited) {
+            None => Ok(()),
+            Some(visited) => self.end_visit(now, visited),
+        }
+    }
+
+    /// Everything that a visit of our own showed is taken up, but for what a part of a turn is enough for.
+    pub(super) fn end_visit(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
         self.visits.end(visited.number);
         if visited.order.is_some() {
             self.journal.release(visited.stored);
@@ -69,12 +66,19 @@ impl Crawl {
         if matches!(visited.seen, Seen::Over) {
             return Ok(());
         }
-        self.take_in(now, visited)
+        self.forgive_pause(now, &mut visited);
+        self.settle_visit(now, visited)
     }
 
-    /// A page was looked at, by whomever.
-    pub(super) fn take_in(&mut self, now: Time, mut visited: Visited) -> Result<(), CrawlError> {
-        let shown = self.show(now, &mut visited)?;
+    /// A page was looked at, by us or by another fetcher; `earlier` is what earlier looks of the same visit showed.
+    pub(super) fn take_in(
+        &mut self,
+        now: Time,
+        mut visited: Visited,
+        earlier: Shown,
+    ) -> Result<(), CrawlError> {
+        let mut shown = self.show(now, &mut visited)?;
+        shown.add(earlier);
         if let Some(order) = visited.order {
             self.measure(&visited);
             self.judge_signals(&visited)?;
@@ -84,12 +88,11 @@ impl Crawl {
         if matches!(visited.seen, Seen::Postponed(_)) {
             return Ok(());
         }
-        self.judge_host(now, &visited.host, &visited.seen)?;
+        self.judge_host(now, visited.asked, &visited.host, &visited.seen)?;
         self.try_well_known(now, &visited.host);
         let meaning = meaning(&visited);
-        if !meaning.outcome.is_fresh() {
-            visited.memo.failures += 1;
-        }
+        visited.memo.failures = meaning.outcome.failures_after(visited.memo.state, visited.memo.failures);
+        visited.memo.state = meaning.state;
         let (stored, order) = (visited.stored, visited.order);
         self.record(now, visited, meaning);
         self.was_hurried(now, stored, order)
@@ -113,19 +116,36 @@ impl Crawl {
             Seen::Postponed(until) => frontier::Outcome::Failed { retry_after: until.since(now) },
             _ => frontier::Outcome::Failed { retry_after: meaning.retry.unwrap_or(RETRY) },
         };
+        self.answer_order(now, order, outcome, visited.response)?;
         let frontier = &mut self.scheduler.frontier;
-        match frontier.answer(now, order, outcome, visited.response) {
-            // So late that the page was ordered again, and that order answered: nothing to learn from this one.
-            Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => {}
-            Err(why) => return Err(why.into()),
+        if frontier.page(visited.page).is_ok() && !frontier.is_new(visited.page)? {
+            self.scheduler.pages.sites.wait_no_more(visited.page);
         }
         let once = self.settings.until == Until::Once && !matches!(visited.seen, Seen::Postponed(_));
-        let over = once || matches!(visited.seen, Seen::Disallowed);
-        if over && frontier.page(visited.page).is_ok() {
+        let is_forbidden = matches!(visited.seen, Seen::Disallowed);
+        if (once || is_forbidden) && frontier.page(visited.page).is_ok() {
             frontier.remove(now, visited.page)?;
             self.scheduler.pages.remove(visited.page);
+            if is_forbidden {
+                let host = self.scheduler.host(&visited.host);
+                self.scheduler.forbid(host, visited.stored, now);
+            }
         }
         Ok(())
+    }
+
+    pub(super) fn answer_order(
+        &mut self,
+        now: Time,
+        order: frontier::OrderId,
+        outcome: frontier::Outcome,
+        response: Option<Span>,
+    ) -> Result<(), CrawlError> {
+        match self.scheduler.frontier.answer(now, order, outcome, response) {
+            // So late that the page was ordered again, and that order answered: nothing to learn from this one.
+            Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => Ok(()),
+            Err(why) => Err(why.into()),
+        }
     }
 
     /// What is promised of a page that is seen for the first time says which pages it is like.
@@ -140,37 +160,31 @@ impl Crawl {
         Ok(())
     }
 
-    /// A host that does not answer, or says so, is left alone for a while.
-    pub(super) fn judge_host(&mut self, now: Time, host: &str, seen: &Seen) -> Result<(), CrawlError> {
+    /// What an answer that was asked for at `asked`, or its absence, means for the back-off of its host.
+    pub(super) fn judge_host(
+        &mut self,
+        now: Time,
+        asked: Time,
+        host: &str,
+        seen: &Seen,
+    ) -> Result<(), CrawlError> {
         let id = self.scheduler.host(host);
         let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
-        let wait = match seen {
-            Seen::SlowDown(asked) => {
-                // Who is asked too much and says "at once", or a moment gone by, has not said when.
-                let wait = asked
-                    .filter(|wait| *wait > Span::ZERO)
-                    .unwrap_or_else(|| doubled(BACK_OFF, entry.failures + 1, LONGEST_BACK_OFF));
-                entry.failures += 1;
-                Some(wait.min(LONGEST_BACK_OFF))
+        match seen {
+            Seen::SlowDown(wait) => entry.back_off.slow_down(now, *wait),
+            Seen::Unreachable(_) => entry.back_off.unreachable(now),
+            Seen::NoRules => entry.back_off.extend(now, HostRules::retry(entry.unruled.saturating_sub(1))),
+            // The host was not asked.
+            Seen::Disallowed | Seen::Postponed(_) | Seen::Over => return Ok(()),
+            // Any answer shows that the host works; most hosts have pages that fail.
+            Seen::Read(_) | Seen::Gone | Seen::Redirected(_) | Seen::Failed(_) => {
+                if !entry.back_off.answered(asked) {
+                    return Ok(());
+                }
             }
-            Seen::Unreachable(_) => {
-                let wait = doubled(BACK_OFF, entry.failures, LONGEST_RETRY);
-                entry.failures += 1;
-                Some(wait)
-            }
-            Seen::NoRules => Some(HostRules::retry(entry.unruled.saturating_sub(1))),
-            // An answer is an answer; most hosts have something that fails.
-            _ if entry.failures > 0 => {
-                entry.failures = 0;
-                None
-            }
-            _ => return Ok(()),
-        };
-        entry.back_off = wait.map(|wait| now + wait);
-        if entry.back_off.is_some() {
-            let until = entry.left_alone();
-            self.scheduler.frontier.back_off(now, id, until)?;
         }
+        let until = entry.left_alone();
+        self.scheduler.frontier.back_off(now, id, until)?;
         self.write_host(now, host, None);
         if matches!(seen, Seen::SlowDown(_)) {
             self.journal.hurry();
@@ -190,7 +204,7 @@ impl Crawl {
         let manners = self.scheduler.manners;
         let Some(entry) = self.scheduler.hosts.get_mut(host) else { return Ok(()) };
         let mut named = None;
-        entry.rules = Some(Arc::clone(rules));
+        let before = entry.rules.replace(Arc::clone(rules));
         let robots = match &rules.verdict {
             Verdict::Rules(robots) => {
                 entry.unruled = 0;
@@ -208,6 +222,10 @@ impl Crawl {
         let kept = Robots { text: robots, fetched: rules.asked, status: rules.status };
         self.write_host(now, host, Some(kept));
         if let Some(robots) = named {
+            let is_same = matches!(&before, Some(before) if before.says(&robots));
+            if !is_same {
+                self.scheduler.release(id, now);
+            }
             self.outlets_of_robots(now, host, &robots);
         }
         Ok(())
@@ -220,8 +238,8 @@ impl Crawl {
         let update = HostUpdate {
             name: name.to_owned(),
             gap,
-            back_off_until: entry.back_off,
-            failures: entry.failures,
+            back_off_until: entry.back_off.until,
+            failures: entry.back_off.failures,
             robots,
             wanted_gap: entry.wanted_gap,
             paused: entry.paused,
@@ -230,7 +248,8 @@ impl Crawl {
     }
 
     fn record(&mut self, now: Time, visited: Visited, meaning: Meaning) {
-        let Visited { page, stored, time, status, bytes, took, mut memo, seen, .. } = visited;
+        // The memory of the fetch is free when this is done.
+        let Visited { page, stored, time, status, bytes, took, mut memo, seen, room: _room, .. } = visited;
         let past = self.scheduler.frontier.past(page).ok();
         let mut look = Look {
             page: stored,
@@ -255,28 +274,27 @@ impl Crawl {
         if let Seen::Read(read) = seen {
             // What was seen first says what is promised; later answers may come from other caches.
             let hint = read.hint.filter(|_| read.answer == Answer::First).map(|hint| hint.0);
-            let Read { counted, digest, record, look_again, elapsed, .. } = *read;
+            let Read { counted, digest, record, elapsed, .. } = *read;
             note.clone_from(&counted);
             look.elapsed = elapsed;
             (look.counted, look.digest, look.record) = (counted, digest, record);
             look.known = Some(known(&memo, kept(&memo, look.outcome), hint));
-            if look_again && self.settings.fetches {
-                self.again.push((now + SECOND_LOOK, stored));
-            }
         }
-        self.tally(look.outcome, bytes);
+        let role = memo.role;
+        self.tally(look.outcome, role, bytes);
         let url = memo.url.as_str().to_owned();
         let (outcome, elapsed) = (look.outcome, look.elapsed);
         self.decided(|| Decision::Looked { time, page: stored, outcome, elapsed });
-        self.tell(|| Told::Looked { time, url, outcome, note, status, bytes, took });
+        self.tell(|| Told::Looked { time, url, role, outcome, note, status, bytes, took });
         self.journal.look(now, look, memo);
     }
 
-    fn tally(&mut self, outcome: Outcome, bytes: u64) {
+    fn tally(&mut self, outcome: Outcome, role: Role, bytes: u64) {
         let summary = &mut self.summary;
         summary.looks += 1;
         summary.bytes += bytes;
         *match outcome {
+            _ if outcome.is_fresh() && role != Role::Page => &mut summary.outlets,
             Outcome::First => &mut summary.first,
             Outcome::Changed => &mut summary.changed,
             Outcome::Unchanged | Outcome::NotModified => &mut summary.unchanged,
@@ -321,9 +339,11 @@ fn seen(read: &Read, now: Time) -> frontier::Outcome {
 }
 
 fn meaning(visited: &Visited) -> Meaning {
-    let failures = visited.memo.failures;
     let means = |outcome, state, note: Option<String>, retry| Meaning { outcome, state, note, retry };
-    let retry = Some(retry_after(failures));
+    let retry = |outcome: Outcome| {
+        let failures = outcome.failures_after(visited.memo.state, visited.memo.failures);
+        Some(retry(outcome == Outcome::Gone, failures))
+    };
     match &visited.seen {
         Seen::Read(read) => {
             let outcome = match read.answer {
@@ -338,19 +358,22 @@ fn meaning(visited: &Visited) -> Meaning {
             let note = Some(format!("leads to {target}"));
             means(Outcome::Redirected, PageState::Active, note, Some(RETRY_REDIRECTED))
         }
-        Seen::Gone => means(Outcome::Gone, PageState::Gone, None, Some(retry_gone(failures))),
+        Seen::Gone => means(Outcome::Gone, PageState::Gone, None, retry(Outcome::Gone)),
         Seen::Disallowed => {
             means(Outcome::Disallowed, PageState::Disallowed, Some("robots.txt".to_owned()), None)
         }
-        Seen::SlowDown(_) => {
-            means(Outcome::SlowDown, PageState::Active, Some("asked to slow down".to_owned()), retry)
-        }
+        Seen::SlowDown(_) => means(
+            Outcome::SlowDown,
+            PageState::Active,
+            Some("asked to slow down".to_owned()),
+            retry(Outcome::SlowDown),
+        ),
         Seen::NoRules => {
             let note = Some("robots.txt cannot be had".to_owned());
             means(Outcome::Failed, PageState::Active, note, Some(RETRY))
         }
         Seen::Failed(why) | Seen::Unreachable(why) => {
-            means(Outcome::Failed, PageState::Active, Some(why.clone()), retry)
+            means(Outcome::Failed, PageState::Active, Some(why.clone()), retry(Outcome::Failed))
         }
         Seen::Postponed(_) | Seen::Over => means(Outcome::Failed, PageState::Active, None, Some(Span::ZERO)),
     }

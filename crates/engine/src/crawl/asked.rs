@@ -10,8 +10,10 @@ use refrain_store::PageId;
 use tokio::sync::oneshot;
 
 use super::Crawl;
+use super::enter::Refused;
 use super::pulse::{has_signals, log_fresh};
 use crate::CrawlError;
+use crate::back_off::BackOff;
 use crate::decision::Decision;
 use crate::handle::{
     Ask, BudgetNow, Heard, HostEdit, HostNow, HostShare, PageNow, Prospect, Said, Sample, SampledPage,
@@ -19,6 +21,7 @@ use crate::handle::{
 use crate::index::Place;
 use crate::kinds::Kind;
 use crate::once::{Once, Reused};
+use crate::scope::Way;
 use crate::seeds::new_page;
 use crate::sources::{Announced, News};
 use crate::spending;
@@ -106,6 +109,7 @@ impl Crawl {
             Ask::Enqueue { pages, reply } => self.enqueue(now, &pages, reply),
             Ask::Dequeue { pages, reply } => self.dequeue(now, pages, reply)?,
             Ask::Looked { looks, reply } => self.take_looks(now, looks, reply)?,
+            Ask::UnderWay { reply } => tell(reply, self.under_way()),
             Ask::Keep { meta, reply } => {
                 self.journal.keep(now, meta);
                 self.journal.when_written(now, move |_| tell(reply, ()));
@@ -124,9 +128,9 @@ impl Crawl {
             gap_wanted: entry.wanted_gap,
             response: (state.response > 0.0).then(|| Span::from_secs(f64::from(state.response))),
             in_flight: state.in_flight,
-            back_off: entry.back_off.filter(|until| *until > now),
+            back_off: entry.back_off.until.filter(|until| *until > now),
             paused: entry.paused,
-            failures: entry.failures,
+            failures: entry.back_off.failures,
             pages: self.scheduler.pages_of(name),
         })
     }
@@ -138,9 +142,12 @@ impl Crawl {
             entry.wanted_gap = gap;
         }
         if let Some(until) = edit.back_off {
-            entry.back_off = Some(until).filter(|until| *until > now);
-            // Who is asked to come back at once is not held responsible for what was before.
-            entry.failures = if entry.back_off.is_none() { 0 } else { entry.failures };
+            // A person who ends a back-off forgives the failures before it.
+            entry.back_off = if until > now {
+                BackOff { until: Some(until), ..entry.back_off }
+            } else {
+                BackOff::default()
+            };
         }
         entry.paused = edit.paused.unwrap_or(entry.paused);
         let (id, gap, until) = (entry.id, entry.gap(manners.gap), entry.left_alone());
@@ -153,7 +160,7 @@ impl Crawl {
     fn budget_now(&self) -> BudgetNow {
         BudgetNow {
             budget: self.scheduler.frontier.budget(),
-            price: self.scheduler.frontier.mean_price(),
+            price: self.price(),
             freshness: self.pulses.last(),
         }
     }
@@ -173,8 +180,9 @@ impl Crawl {
 
     fn page_now(&mut self, now: Time, stored: PageId) -> Result<Option<PageNow>, CrawlError> {
         let Some(id) = self.scheduler.pages.scheduled(stored) else { return Ok(None) };
+        let price = self.price();
         let frontier = &mut self.scheduler.frontier;
-        let explained = frontier.explain(now, id)?;
+        let explained = frontier.explain(now, id, price.map_or(0.0, |price| price.value))?;
         let page = explained.page.inner();
         let changes = page.change_rate();
         let survival = log_fresh(page, explained.since.elapsed(now).as_secs(), explained.since.signals());
@@ -182,10 +190,10 @@ impl Crawl {
             changes,
             stale: survival.filter(|_| !explained.is_new).map(|survival| -survival.exp_m1()),
             value: explained.value,
-            price: explained.price,
+            price,
             importance: f64::from(page.importance()),
             signals: explained.since.signals(),
-            due: explained.due,
+            due: price.and(explained.due),
             waits_for: explained.waits_for,
             is_hub: frontier.hub(id)?.is_some(),
         }))
@@ -263,18 +271,17 @@ impl Crawl {
             Place::Page(page) => page,
             // It will be fetched anyway.
             Place::OnItsWay => return Ok(Heard::Known),
-            Place::Unknown if !said.adds || index.len() >= self.settings.most_pages => {
-                return Ok(Heard::Stranger);
-            }
+            Place::Unknown if !said.adds => return Ok(Heard::Stranger),
             Place::Unknown => {
-                return Ok(match new_page(&said.url, 1.0, None, now, kind.as_str()) {
-                    Ok(page) => {
-                        index.know(said.url.as_str());
-                        self.journal.page(now, page);
-                        Heard::Added
-                    }
-                    Err(_) => Heard::Stranger,
-                });
+                let way = match kind {
+                    Kind::Source(_) => Way::Chosen,
+                    Kind::IndexNow => Way::IndexNow,
+                    Kind::Sitemap | Kind::Feed | Kind::WebSub => Way::Entry,
+                    Kind::Ping => Way::Ping,
+                };
+                let page = new_page(&said.url, 1.0, None, now, kind.as_str()).map_err(|_| Refused::Unusable);
+                let entered = page.and_then(|page| self.enter(now, way, None, &said.url, page));
+                return Ok(entered.map_or(Heard::Stranger, |_| Heard::Added));
             }
         };
         let before = index.said(page, kind);
@@ -313,7 +320,7 @@ impl Crawl {
             None => self.memo(page)?,
         };
         let Some(memo) = memo.filter(|memo| memo.url.as_str() == url.as_str()) else { return Ok(0) };
-        let yields = self.announced(now, page, &memo, announced)?;
+        let yields = self.announced(now, page, &memo, Box::new(announced))?;
         Ok(yields.news as u64)
     }
 

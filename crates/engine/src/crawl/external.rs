@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::Crawl;
 use super::asked::tell;
 use super::left::{Kept, Left};
+use super::shown::Shown;
 use crate::CrawlError;
 use crate::handle::{
     Done, Given, Grant, LONGEST_LEASE, LeaseId, Looked, MOST_AT_A_TIME, Prepared, Receipt, WorkWanted,
@@ -94,6 +95,8 @@ impl External {
         let left = Left::recall(reader)?;
         let mut external = Self { last: reader.last_grant()?, left, ..Self::default() };
         for GrantFacts { id, until, key, pages } in reader.grants()? {
+            // A longer one was given by a clock that was ahead.
+            let until = until.min(now + LONGEST_LEASE);
             if until <= now {
                 external.stale.push(id);
                 continue;
@@ -374,7 +377,7 @@ impl Crawl {
                 };
                 self.ruled(now, &host, &Arc::new(rules), &text)?;
                 if let Some(seen) = seen {
-                    self.judge_host(now, &host, &seen)?;
+                    self.judge_host(now, now, &host, &seen)?;
                 }
                 self.give_back(now, held, response)?;
                 self.answered(now, &host)?;
@@ -388,7 +391,9 @@ impl Crawl {
         let asked = !matches!(looked.seen, Seen::Disallowed);
         let (name, response) = (looked.host.clone(), looked.response);
         match (held, self.scheduler.pages.scheduled(stored)) {
-            (Held::Order(order), Some(page)) => self.take_in(now, looked.into_visit(order, page, stored))?,
+            (Held::Order(order), Some(page)) => {
+                self.take_in(now, looked.into_visit(order, page, stored), Shown::default())?;
+            }
             // It was paused or removed meanwhile; its host is free again all the same.
             _ => self.give_back(now, held, response)?,
         }

@@ -23,13 +23,17 @@ const ENOUGH: usize = 1000;
 
 /// With so many looks waiting, or so many bytes, nothing more is fetched: a disk that is slower than the web would fill the memory.
 const TOO_MANY: usize = 4 * ENOUGH;
-const TOO_MUCH: usize = 64 << 20;
+const TOO_MUCH: usize = 32 << 20;
+/// What a new page takes beside its address.
+const PAGE: usize = 200;
+/// So many new pages and signals are enough for a batch, too.
+const TOO_MANY_FACTS: usize = 20_000;
 
 /// Facts that wait.
 #[derive(Default)]
 pub(super) struct Journal {
     next: Batch,
-    /// What their records take.
+    /// What records and new pages take.
     bytes: usize,
     hosts: HashMap<String, HostUpdate>,
     /// Since when something waits, and whether it cannot wait for others.
@@ -37,6 +41,8 @@ pub(super) struct Journal {
     urgent: bool,
     /// What follows when the batch under way is written.
     committing: Option<Following>,
+    /// The looks in that batch.
+    looks_committing: usize,
     /// Pages as visits left them, until the store knows; and in how many batches that is.
     memos: IdMap<PageId, (u64, Memo)>,
     batch: u64,
@@ -56,8 +62,6 @@ pub(super) struct Journal {
 struct Following {
     /// Who wants to know.
     waiting: Vec<Written>,
-    /// The addresses of pages that are forgotten.
-    forgotten: Vec<String>,
     /// Pages that are crawled again.
     returning: Vec<PageId>,
 }
@@ -102,10 +106,9 @@ impl Journal {
         self.touch(now);
     }
 
-    /// A page is forgotten; its address may be that of another page once that is written.
-    pub(super) fn forget(&mut self, now: Time, page: PageId, url: String) {
+    /// A page is forgotten. In the batch that comes before new pages: its address may be that of another page at once.
+    pub(super) fn forget(&mut self, now: Time, page: PageId) {
         self.next.removals.push(page);
-        self.following.forgotten.push(url);
         self.touch(now);
     }
 
@@ -143,13 +146,26 @@ impl Journal {
         }
     }
 
+    /// Looks that are not on the disk yet.
+    pub(super) fn unwritten(&self) -> usize {
+        self.next.looks.len() + self.looks_committing
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.committing.is_none() && self.since.is_none()
     }
 
-    /// Whether the store has to catch up first.
+    /// Whether the store has to catch up first: what a batch can hold is bounded.
     pub(super) fn is_full(&self) -> bool {
-        self.next.looks.len() >= TOO_MANY || self.bytes >= TOO_MUCH
+        let Batch { looks, pages, signals, announced, .. } = &self.next;
+        looks.len() >= TOO_MANY
+            || self.bytes >= TOO_MUCH
+            || pages.len() + signals.len() + announced.len() >= TOO_MANY_FACTS
+    }
+
+    /// Whether so much waits that nothing more is taken in until a batch is written: one is under way.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.committing.is_some() && self.bytes >= 2 * TOO_MUCH
     }
 
     fn touch(&mut self, now: Time) {
@@ -214,6 +230,7 @@ impl Journal {
 
     /// A new page; its place in what [`Committed`] will say of new pages.
     pub(super) fn page(&mut self, now: Time, page: NewPage) -> usize {
+        self.bytes += PAGE + page.url.as_str().len();
         self.next.pages.push(page);
         self.touch(now);
         self.next.pages.len() - 1
@@ -261,6 +278,7 @@ impl Journal {
         self.batch += 1;
         self.sent = now;
         let mut batch = std::mem::take(&mut self.next);
+        self.looks_committing = batch.looks.len();
         self.committing = Some(std::mem::take(&mut self.following));
         batch.hosts = self.hosts.drain().map(|(_, host)| host).collect();
         batch.leases = self.leases.drain().map(|(_, lease)| lease).collect();
@@ -270,6 +288,7 @@ impl Journal {
     /// The batch under way is on the disk: what follows.
     fn done(&mut self, now: Time) -> Following {
         let following = self.committing.take().unwrap_or_default();
+        self.looks_committing = 0;
         let until = now + now.since(self.sent).min(LONGEST_GATHERING);
         self.crowd = Crowd { half: following.waiting.len().div_ceil(2), until };
         let batch = self.batch;
@@ -282,7 +301,7 @@ impl Crawl {
     /// Hands what waits to the store, if it is time.
     pub(super) fn flush(&mut self, now: Time) {
         if let Some(mut batch) = self.journal.take(now) {
-            batch.meta.extend(self.standing.facts());
+            batch.meta.extend(self.standing.facts(self.price(), self.clock.now()));
             batch.hubs = self.scheduler.hubs.keep();
             // If there is nobody to take it, the reason is on its way as an event.
             self.recorder.commit(batch);
@@ -308,7 +327,14 @@ impl Crawl {
         let following = self.journal.done(now);
         // The store need not wait for what follows.
         self.flush(now);
+        for sentence in std::mem::take(&mut done.refused) {
+            self.tell(|| Told::Warning(format!("{sentence}; this was left out, all else is kept")));
+        }
         for (page, added) in found.iter().zip(&done.pages) {
+            let Some(added) = added else {
+                self.scheduler.pages.index.forget_unwritten(page.url.as_str());
+                continue;
+            };
             if added.new {
                 self.summary.found += u64::from(page.origin.role == Role::Page);
                 let host = self.scheduler.host(&page.host);
@@ -319,9 +345,6 @@ impl Crawl {
             } else {
                 self.scheduler.pages.index.number(page.url.as_str(), added.page);
             }
-        }
-        for url in following.forgotten {
-            self.scheduler.pages.index.forget(&url);
         }
         for page in following.returning {
             self.scheduler.take_up_at(page, now);
@@ -373,8 +396,10 @@ mod tests {
             kept: None,
             digest: None,
             fetched: None,
+            state: PageState::Active,
             failures: 0,
             role: Role::Page,
+            chosen: true,
             depth: 0,
             version: None,
         };
@@ -397,6 +422,39 @@ mod tests {
         assert!(journal.is_full() && journal.take(Time::ZERO).is_none(), "one batch is under way");
         journal.done(Time::ZERO);
         assert!(journal.take(Time::ZERO).is_some() && !journal.is_full());
+    }
+
+    #[test]
+    fn looks_are_under_way_until_they_are_on_the_disk() {
+        let mut journal = journal();
+        let (one, memo) = look(0, None);
+        journal.look(Time::ZERO, one, memo);
+        assert_eq!(journal.unwritten(), 1, "it waits for others");
+        journal.hurry();
+        assert!(journal.take(Time::ZERO).is_some());
+        assert_eq!(journal.unwritten(), 1, "it is being written");
+        let (one, memo) = look(1, None);
+        journal.look(Time::ZERO, one, memo);
+        assert_eq!(journal.unwritten(), 2);
+        journal.done(Time::ZERO);
+        assert_eq!(journal.unwritten(), 1);
+    }
+
+    #[test]
+    fn new_pages_and_signals_fill_a_batch_as_looks_do() {
+        let mut journal = journal();
+        let url = PageUrl::parse("http://a.example/").unwrap();
+        for number in 0..TOO_MANY_FACTS {
+            assert!(!journal.is_full(), "{number}");
+            if number % 2 == 0 {
+                let page = crate::seeds::new_page(&url, 1.0, None, Time::ZERO, "link").unwrap();
+                journal.page(Time::ZERO, page);
+            } else {
+                journal.signal(Time::ZERO, Signal::new(PageId(1), "sitemap", Time::ZERO));
+            }
+        }
+        assert!(journal.is_full());
+        assert!(journal.take(Time::ZERO).is_some() && !journal.is_full(), "at once");
     }
 
     #[test]
@@ -448,6 +506,7 @@ mod tests {
         let body = Body::new(&body);
         let response = Response {
             url: &url,
+            page: &url,
             time: Time::ZERO,
             ip: None,
             head: &head,

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::Crawl;
 use super::asked::tell;
 use super::led::Led;
+use super::shown::Shown;
 use super::shown::worth;
 use crate::CrawlError;
 use crate::handle::{Done, Entered, Looked, Saw, looked};
@@ -20,6 +21,7 @@ use crate::index::Place;
 use crate::memo::Memo;
 pub(super) use crate::queues::FOUND;
 use crate::queues::{Keeper, Note};
+use crate::scope::Way;
 use crate::seeds;
 use crate::settings::host_name;
 use crate::visit::Seen;
@@ -52,6 +54,11 @@ impl Queued {
     pub(super) fn open(&mut self, keeper: &Keeper, pages: Vec<PageId>) {
         self.to = Some(keeper.notes());
         self.pages.extend(pages);
+    }
+
+    /// Whether a page is in a queue.
+    pub(super) fn has(&self, page: PageId) -> bool {
+        self.pages.contains(&page)
     }
 
     pub(super) fn add(&mut self, page: PageId) {
@@ -166,23 +173,27 @@ impl Crawl {
                     }
                     Ok(page)
                 }
-                Place::Unknown if index.len() >= self.settings.most_pages => Err(None),
                 place => {
                     let is_new = place == Place::Unknown;
-                    if is_new {
-                        index.know(url.as_str());
-                    }
                     let hub = shown_by.as_ref().and_then(|by| match index.page(by.as_str()) {
                         Place::Page(hub) => Some(hub),
                         _ => None,
                     });
                     let (importance, decay) = hub.map_or((1.0, None), |hub| self.matters(url, hub));
-                    if let Some(hub) = hub.filter(|_| is_new) {
-                        self.queued.led.found(now, hub, worth(importance, decay));
-                    }
                     let origin = Origin { role: *role, hub, decay, ..Origin::default() };
                     let page = seeds::new_page(url, importance, None, now, FOUND);
-                    Err(page.ok().map(|page| self.journal.page(now, NewPage { origin, ..page })))
+                    let page = page.ok().map(|page| NewPage { origin, ..page });
+                    let place = page.and_then(|page| {
+                        if is_new {
+                            self.enter(now, Way::Chosen, shown_by.as_ref(), url, page).ok()
+                        } else {
+                            Some(self.journal.page(now, page))
+                        }
+                    });
+                    if let Some(hub) = hub.filter(|_| is_new && place.is_some()) {
+                        self.queued.led.found(now, hub, worth(importance, decay));
+                    }
+                    Err(place)
                 }
             };
             slots.push(slot);
@@ -190,7 +201,7 @@ impl Crawl {
         self.journal.when_written(now, move |done| {
             let number = |slot: Result<PageId, Option<usize>>| match slot {
                 Ok(page) => Some(page),
-                Err(place) => done.pages.get(place?).map(|added| added.page),
+                Err(place) => done.pages.get(place?).copied().flatten().map(|added| added.page),
             };
             tell(reply, slots.into_iter().map(number).collect());
         });
@@ -235,7 +246,7 @@ impl Crawl {
             };
             let looked = self.judge_look(now, memo, saw);
             let name = looked.host.clone();
-            self.take_in(now, looked.into_visit(order, page, stored))?;
+            self.take_in(now, looked.into_visit(order, page, stored), Shown::default())?;
             self.answered(now, &name)?;
         }
         self.journal.when_written(now, move |_| tell(reply, ()));
@@ -276,7 +287,8 @@ impl Crawl {
             }
             saw => saw,
         };
-        match looked(&self.kit, memo.clone(), (None, Span::ZERO, 0), saw) {
+        // Queues bring no bodies.
+        match looked(&self.kit, memo.clone(), (None, Span::ZERO, 0), saw, |_| None) {
             Ok(Done::Looked(looked)) => *looked,
             _ => unknown(memo),
         }

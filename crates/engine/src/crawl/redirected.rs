@@ -7,6 +7,7 @@ use refrain_store::{Origin, PageId};
 
 use super::Crawl;
 use crate::CrawlError;
+use crate::scope::{Way, is_chosen};
 use crate::seeds::new_page;
 
 /// How such pages were found.
@@ -20,19 +21,20 @@ impl Crawl {
         stored: PageId,
         target: &PageUrl,
     ) -> Result<(), CrawlError> {
-        let index = &self.scheduler.pages.index;
-        if index.len() >= self.settings.most_pages || self.is_led_on_and_on(stored)? {
+        if self.scheduler.pages.index.is_known(target.as_str()) || self.is_led_on_and_on(stored)? {
             return Ok(());
         }
         let Some(from) = self.reader.page_by_id(stored)? else { return Ok(()) };
-        if !index.know(target.as_str()) {
-            return Ok(());
-        }
+        let way = Way::Redirect { chosen: is_chosen(&from.found, from.origin.role) };
         // An address that no page can have leads nowhere.
-        if let Ok(mut page) = new_page(target, from.importance, from.max_age, now, HOW) {
-            page.origin = Origin { hub: Some(stored), decay: from.origin.decay, ..Origin::default() };
-            self.journal.page(now, page);
-        }
+        let (Ok(url), Ok(mut page)) =
+            (PageUrl::parse(&from.url), new_page(target, from.importance, from.max_age, now, HOW))
+        else {
+            return Ok(());
+        };
+        page.origin = Origin { hub: Some(stored), decay: from.origin.decay, ..Origin::default() };
+        // If it is out of scope it is left where it is.
+        let _ = self.enter(now, way, Some(&url), target, page);
         Ok(())
     }
 

@@ -62,7 +62,9 @@ impl Sampling {
             self.freshness.add(freshness);
         }
         self.rate.add(pulse.rate);
-        self.price.add(pulse.summary.price);
+        if let Some(price) = pulse.summary.price {
+            self.price.add(price);
+        }
     }
 
     /// How long a while is by now.
@@ -239,10 +241,10 @@ mod tests {
             hosts: Vec::new(),
         };
         let mut sampling = Sampling::default();
-        let first = Summary { requests: 100, looks: 90, price: 5.0, ..Summary::default() };
+        let first = Summary { requests: 100, looks: 90, price: Some(5.0), ..Summary::default() };
         assert_eq!(sampling.end(at(0), &first, LONGEST), None, "it begins");
         sampling.hear(&pulse(1, Some(0.5), first));
-        sampling.hear(&pulse(2, Some(0.7), Summary { price: 7.0, ..first }));
+        sampling.hear(&pulse(2, Some(0.7), Summary { price: Some(7.0), ..first }));
         assert_eq!(sampling.end(at(59), &first, LONGEST), None, "not yet");
         let later = Summary { requests: 130, looks: 110, fresh: 6.0, foretold: 8.0, ..first };
         let sample = sampling.end(at(60), &later, LONGEST).unwrap();

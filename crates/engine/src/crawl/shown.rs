@@ -4,6 +4,7 @@ use refrain_core::estimate::interest::clicks::Interest;
 use refrain_core::frontier::{self, Outcome};
 use refrain_core::time::{Span, Time};
 use refrain_fetch::announce::sitemap::{Scope, scope};
+use refrain_fetch::change::SECOND_LOOK;
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Origin, PageId, Role};
 
@@ -12,8 +13,9 @@ use crate::CrawlError;
 use crate::hint::Hint;
 use crate::hubs::{Yield, lasting};
 use crate::index::Place;
-use crate::links::{SECOND_LOOK, Sorted};
+use crate::links::Sorted;
 use crate::read::{Answer, Read};
+use crate::scope::Way;
 use crate::seeds::new_page;
 use crate::visit::{Seen, Visited};
 
@@ -29,13 +31,24 @@ pub(super) struct Shown {
     is_promising: bool,
 }
 
+impl Shown {
+    /// What an earlier look of the same visit showed.
+    pub(super) fn add(&mut self, earlier: Self) {
+        self.yields.add(earlier.yields);
+        self.is_source |= earlier.is_source;
+        self.is_promising |= earlier.is_promising;
+    }
+}
+
 /// Something that leads to a page.
-pub(super) struct Lead {
+pub(super) struct Lead<'a> {
     pub(super) url: PageUrl,
     /// How it was found.
+    pub(super) way: Way,
     pub(super) how: &'static str,
-    /// Where.
+    /// Where, and the address of that.
     pub(super) hub: PageId,
+    pub(super) from: &'a PageUrl,
     /// When the page appeared, if that is known.
     pub(super) born: Option<Time>,
     /// How much it matters, beside others that were found.
@@ -56,19 +69,21 @@ impl Crawl {
         // A sitemap that says nothing new is one all the same.
         let is_source = visited.memo.role != Role::Page || read.announced.is_some();
         let mut shown = Shown { elapsed: read.elapsed, is_source, ..Shown::default() };
-        self.hubs_named(stored, &url, &read.places, read.announced.as_deref());
+        self.hubs_named(now, stored, &url, &read.places, read.announced.as_deref());
         for place in std::mem::take(&mut read.places) {
-            self.outlet_named(now, &url, place);
+            self.outlet_named(now, &url, &place);
         }
         if let Some(announced) = read.announced.take() {
-            shown.yields.add(self.announced(now, stored, &visited.memo, *announced)?);
+            shown.yields.add(self.announced(now, stored, &visited.memo, announced)?);
         }
         if let Some(links) = read.links.take() {
             if self.follows_anew {
                 self.scheduler.pages.read_links(stored);
             }
             let new = self.new_links(now, stored, &links);
-            shown.yields.add(self.follow(now, &new, stored));
+            // A page that was found by the crawl speaks for its own address; what was chosen, for wherever it leads.
+            let from = if visited.memo.chosen { PageUrl::parse(visited.memo.answered()).ok() } else { None };
+            shown.yields.add(self.follow(now, &new, stored, from.as_ref().unwrap_or(&url)));
             shown.is_promising = is_first && url.path_and_query() == "/";
         }
         // What others fetch is read by them, and they say where it leads.
@@ -97,10 +112,11 @@ impl Crawl {
         new
     }
 
-    fn follow(&mut self, now: Time, links: &[PageUrl], hub: PageId) -> Yield {
+    fn follow(&mut self, now: Time, links: &[PageUrl], hub: PageId, from: &PageUrl) -> Yield {
         let mut yields = Yield::default();
         for url in links {
-            let lead = Lead { url: url.clone(), how: "link", hub, born: None, importance: 1.0, hint: None };
+            let (way, how, url) = (Way::Link, "link", url.clone());
+            let lead = Lead { url, way, how, hub, from, born: None, importance: 1.0, hint: None };
             if let Some(interest) = self.find(now, &lead) {
                 yields.add(Yield::one(interest));
             }
@@ -109,12 +125,8 @@ impl Crawl {
     }
 
     /// Something leads to a page. What it is worth, if it is new.
-    pub(super) fn find(&mut self, now: Time, lead: &Lead) -> Option<Interest> {
-        let index = &self.scheduler.pages.index;
-        if index.len() >= self.settings.most_pages || self.forms.is_noise(&lead.url) {
-            return None;
-        }
-        if !index.know(lead.url.as_str()) {
+    pub(super) fn find(&mut self, now: Time, lead: &Lead<'_>) -> Option<Interest> {
+        if self.scheduler.pages.index.is_known(lead.url.as_str()) || self.forms.is_noise(&lead.url) {
             return None;
         }
         let (importance, decay) = self.matters(&lead.url, lead.hub);
@@ -122,7 +134,7 @@ impl Crawl {
         let mut page = new_page(&lead.url, importance, None, now, lead.how).ok()?;
         let hint = lead.hint.map(|hint| hint.0);
         page.origin = Origin { role: Role::Page, hub: Some(lead.hub), born: lead.born, decay, hint };
-        self.journal.page(now, page);
+        self.enter(now, lead.way, Some(lead.from), &lead.url, page).ok()?;
         Some(worth(importance, decay))
     }
 
@@ -195,12 +207,8 @@ impl Crawl {
         if scope(source, page) <= Scope::Host {
             return true;
         }
-        let rules = self
-            .scheduler
-            .hosts
-            .get(&crate::settings::host_name(page))
-            .and_then(|entry| entry.rules.as_ref());
-        rules.is_some_and(|rules| rules.vouch_for(source, page))
+        let rules = self.scheduler.hosts.get(page.origin()).and_then(|entry| entry.rules.as_ref());
+        rules.is_some_and(|rules| rules.vouch_for(source))
     }
 }
 

@@ -1,20 +1,27 @@
 //! What people decide about pages while a crawl runs. They are told once it is on the disk.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use refrain_core::frontier::{AgeLimits, OrderId};
-use refrain_core::time::Time;
+use refrain_core::time::{Span, Time};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Added, Committed, Edit, PageId, PageState};
 use tokio::sync::oneshot;
 
 use super::Crawl;
 use super::asked::tell;
+use super::enter::Refused;
 use crate::CrawlError;
 use crate::index::Place;
 use crate::once::{Once, Reused};
+use crate::restore::is_crawled;
+use crate::scope::Way;
 use crate::seeds::{self, Seed};
 use crate::settings::host_name;
+
+/// A robots.txt that was read so lately is not read again because a person asks for a page that it forbids.
+const RULES_ARE_NEW: Span = Span::from_whole_secs(300);
 
 /// A page that was to be added.
 enum Slot {
@@ -41,7 +48,7 @@ impl Crawl {
         self.journal.when_written(now, move |done| {
             let added = |slot: Slot| match slot {
                 Slot::Known(page) => Some(Added { page, new: false }),
-                Slot::New(place) => done.pages.get(place).copied(),
+                Slot::New(place) => done.pages.get(place).copied().flatten(),
                 Slot::Full => None,
             };
             tell(reply, slots.into_iter().map(added).collect());
@@ -50,21 +57,20 @@ impl Crawl {
     }
 
     fn add_page(&mut self, now: Time, seed: &Seed, found: &'static str) -> Result<Slot, CrawlError> {
-        let index = &self.scheduler.pages.index;
-        match index.page(seed.url.as_str()) {
-            Place::Page(page) => {
-                if let Some(edit) = seeds::edit(seed, page) {
-                    self.edit_page(now, edit)?;
-                }
-                return Ok(Slot::Known(page));
+        if let Place::Page(page) = self.scheduler.pages.index.page(seed.url.as_str()) {
+            if let Some(edit) = seeds::edit(seed, page) {
+                self.edit_page(now, edit)?;
             }
-            Place::Unknown if index.len() >= self.settings.most_pages => return Ok(Slot::Full),
-            Place::Unknown => drop(index.know(seed.url.as_str())),
-            Place::OnItsWay => {}
+            return Ok(Slot::Known(page));
         }
         let (importance, max_age) = (seed.importance.unwrap_or(1.0), seed.max_age);
-        Ok(match seeds::new_page(&seed.url, importance, max_age, now, found) {
-            Ok(page) => Slot::New(self.journal.page(now, page)),
+        let Ok(page) = seeds::new_page(&seed.url, importance, max_age, now, found) else {
+            return Ok(Slot::Full);
+        };
+        Ok(match self.enter(now, Way::Chosen, None, &seed.url, page.clone()) {
+            Ok(place) => Slot::New(place),
+            // Another page of this address is on its way into the store: it says which number both have.
+            Err(Refused::Known) => Slot::New(self.journal.page(now, page)),
             Err(_) => Slot::Full,
         })
     }
@@ -137,6 +143,10 @@ impl Crawl {
     ) -> Result<(), CrawlError> {
         for stored in pages {
             let Some(record) = self.reader.page_by_id(*stored)? else { continue };
+            // The store forgets it with the next batch.
+            if self.scheduler.pages.index.page(&record.url) != Place::Page(*stored) {
+                continue;
+            }
             if let Some(page) = self.scheduler.pages.scheduled(*stored) {
                 self.scheduler.frontier.remove(now, page)?;
                 self.scheduler.pages.remove(page);
@@ -150,7 +160,8 @@ impl Crawl {
             self.reads.forget(*stored);
             self.paused.remove(stored);
             self.hurried.remove(stored);
-            self.journal.forget(now, *stored, record.url);
+            self.scheduler.forget(&record.url, *stored, record.origin.role);
+            self.journal.forget(now, *stored);
         }
         self.queued.leave(pages);
         // Those that nothing was found of are not there.
@@ -190,9 +201,7 @@ impl Crawl {
         let mut refused = Vec::new();
         for stored in pages {
             if self.scheduler.pages.scheduled(stored).is_none() && !self.paused.contains(&stored) {
-                // It may wait because it failed, or was gone, before the crawl began.
-                self.scheduler.take_up_at(stored, now);
-                self.take_up_again(now)?;
+                self.take_up_at_once(now, stored)?;
             }
             match self.scheduler.pages.scheduled(stored) {
                 Some(page) => {
@@ -204,6 +213,26 @@ impl Crawl {
             }
         }
         Ok(refused)
+    }
+
+    /// A page that waits because it failed, was gone or is forbidden is scheduled. If robots.txt forbids it, that is read again, unless it was read a
+    /// moment ago.
+    fn take_up_at_once(&mut self, now: Time, stored: PageId) -> Result<(), CrawlError> {
+        let Some(record) = self.reader.page_by_id(stored)? else { return Ok(()) };
+        if !is_crawled(record.state) && record.state != PageState::Gone {
+            return Ok(());
+        }
+        let Ok(url) = PageUrl::parse(&record.url) else { return Ok(()) };
+        let name = host_name(&url);
+        let host = self.scheduler.host(&name);
+        self.scheduler.forbidden.forget(host, stored);
+        if record.state == PageState::Disallowed
+            && let Some(rules) = self.scheduler.hosts.get_mut(&name).and_then(|entry| entry.rules.as_mut())
+            && now.since(rules.asked) >= RULES_ARE_NEW
+        {
+            *rules = Arc::new(rules.outdated());
+        }
+        Ok(self.scheduler.take_up(&record.row(), host, now)?)
     }
 
     /// If somebody wanted a page at once and this look is what came of it, it is like others from now on. If it was under way before, another one

@@ -27,7 +27,8 @@ use crate::once::{Once, Reused};
 use crate::restore::shape;
 use crate::seeds::Seed;
 use crate::settings::host_name;
-use crate::sources::{self, Announced};
+use crate::sources::{self, Announced, Known};
+use crate::standing::Price;
 use crate::visit::Kit;
 pub(crate) use lent::Lent;
 pub use work::{
@@ -107,6 +108,8 @@ pub(crate) enum Ask {
     Dequeue { pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>> },
     /// What those others saw.
     Looked { looks: Vec<(PageId, Saw)>, reply: oneshot::Sender<()> },
+    /// Fetches whose outcome is not on the disk yet.
+    UnderWay { reply: oneshot::Sender<usize> },
     /// What belongs to the whole crawl, by name.
     Keep { meta: Vec<(String, Vec<u8>)>, reply: oneshot::Sender<()> },
 }
@@ -150,8 +153,8 @@ pub struct HostNow {
 pub struct BudgetNow {
     /// What may be spent.
     pub budget: Budget,
-    /// What the last few dozen fetches were worth.
-    pub price: f64,
+    /// What a fetch must be worth; `None`: not known yet.
+    pub price: Option<Price>,
     /// The share of copies that are expected to be fresh, weighted by importance.
     pub freshness: Option<f64>,
 }
@@ -165,13 +168,13 @@ pub struct PageNow {
     pub stale: Option<f64>,
     /// What a fetch now is worth: seconds for which the copy will be fresh that otherwise would not, times the importance.
     pub value: f64,
-    /// What a fetch must be worth.
-    pub price: f64,
+    /// What a fetch must be worth; `None`: not known yet.
+    pub price: Option<Price>,
     /// How much it matters now.
     pub importance: f64,
     /// Signals since the last look.
     pub signals: u32,
-    /// When it is expected to be worth the price; `None`: never, if nothing happens.
+    /// When it is expected to be worth the price; `None`: never, if nothing happens, or the price is not known yet.
     pub due: Option<Time>,
     /// What it waits for.
     pub waits_for: WaitsFor,
@@ -273,10 +276,17 @@ impl Handle {
         Self { to: kit.door.events(), lent: kit.lent.clone(), kit }
     }
 
-    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
+    /// Asks at once, not when the answer is awaited: what is asked first is done first.
+    pub(crate) fn ask<T, F: FnOnce(oneshot::Sender<T>) -> Ask>(
+        &self,
+        ask: F,
+    ) -> impl Future<Output = Result<T, Over>> + use<T, F> {
         let (reply, answer) = oneshot::channel();
-        self.to.send(Event::Asked(Box::new(ask(reply)))).map_err(|_| Over)?;
-        answer.await.map_err(|_| Over)
+        let sent = self.to.send(Event::Asked(Box::new(ask(reply)))).map_err(|_| Over);
+        async move {
+            sent?;
+            answer.await.map_err(|_| Over)
+        }
     }
 
     /// The moment, as the crawl has it.
@@ -403,7 +413,15 @@ impl Handle {
         answer: Response,
         once: Option<Once>,
     ) -> Result<Result<u64, Reused>, Over> {
-        let announced = Box::new(sources::read(Kind::WebSub, &answer, &url, &self.kit.index, self.now()));
+        let (kit, now, place) = (Arc::clone(&self.kit), self.now(), url.clone());
+        let turn = Arc::clone(&kit.readers).acquire_owned().await.map_err(|_| Over)?;
+        let read = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let charset = answer.content_type().and_then(|kind| kind.charset);
+            let known = Known { index: &kit.index, follow: kit.settings.follow.as_ref(), now };
+            sources::read(Kind::WebSub, &answer.body, charset.as_deref(), &place, known)
+        });
+        let announced = Box::new(read.await.map_err(|_| Over)?);
         self.ask(|reply| Ask::Distributed { page, url, announced, once, reply }).await
     }
 
@@ -460,12 +478,22 @@ impl Handle {
         self.ask(|reply| Ask::Results { results: results.0, reply }).await
     }
 
-    /// Keeps what belongs to the whole crawl, by name; what is empty is not kept any more.
+    /// Keeps what belongs to the whole crawl, by name; what is empty is not kept any more. It is written in the order of the calls, and on the disk when
+    /// the answer is there.
     ///
     /// # Errors
     /// If the crawl is over.
-    pub async fn keep(&self, meta: Vec<(String, Vec<u8>)>) -> Result<(), Over> {
-        self.ask(|reply| Ask::Keep { meta, reply }).await
+    pub fn keep(&self, meta: Vec<(String, Vec<u8>)>) -> impl Future<Output = Result<(), Over>> + use<> {
+        self.ask(|reply| Ask::Keep { meta, reply })
+    }
+
+    /// Fetches under way, and those whose outcome is not on the disk yet, at this moment. If there are none, and nothing is ordered, nothing more is
+    /// going to change.
+    ///
+    /// # Errors
+    /// If the crawl is over.
+    pub async fn under_way(&self) -> Result<usize, Over> {
+        self.ask(|reply| Ask::UnderWay { reply }).await
     }
 
     /// A request of our own, beside those for pages: polite, and paid for. `None`: the host's turn does not come soon.
@@ -474,15 +502,25 @@ impl Handle {
     /// If the crawl is over; inside, if there was no answer of use.
     pub async fn get(&self, request: &Request) -> Result<Option<Result<Response, FetchError>>, Over> {
         let host = host_name(&request.url);
-        let mut inside = match self.kit.door.enter(&host, false).await {
-            Ok(inside) => inside,
-            Err(Shut::Later(_)) => return Ok(None),
-            Err(Shut::Over) => return Err(Over),
-        };
-        let answer = self.kit.client.get(request).await;
-        self.kit.door.answered(&host);
-        inside.response = answer.as_ref().ok().map(|answer| answer.first_byte);
-        Ok(Some(answer))
+        let mut request = request.clone();
+        loop {
+            let mut inside = match self.kit.door.enter(&host, false).await {
+                Ok(inside) => inside,
+                Err(Shut::Later(_)) => return Ok(None),
+                Err(Shut::Over) => return Err(Over),
+            };
+            let answer = self.kit.client.get(&request).await;
+            self.kit.door.answered(&host);
+            match answer {
+                // Once more, in its turn.
+                Err(FetchError::Closed) if !request.new_connection => request.new_connection = true,
+                Err(why) if why.is_ours() => return Ok(None),
+                answer => {
+                    inside.response = answer.as_ref().ok().map(|answer| answer.first_byte);
+                    return Ok(Some(answer));
+                }
+            }
+        }
     }
 }
 

@@ -8,17 +8,19 @@ use bytes::Bytes;
 use http::HeaderMap;
 use refrain_core::frontier::{self, OrderId};
 use refrain_core::time::{Span, Time};
-use refrain_fetch::client::{Headers, Response, Version};
+use refrain_fetch::change::Reported;
+use refrain_fetch::client::{Coded, Headers, Hold, Response, Version};
 use refrain_fetch::robots::Robots;
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Digest, PageHead, PageId, Reader, Role};
 
 use super::Lent;
 use crate::memo::Memo;
-use crate::read::{self, Read};
+use crate::read::{self, Purpose, Read};
+use crate::reported::reported;
 use crate::rules::{HostRules, Verdict};
 use crate::settings::host_name;
-use crate::visit::{Kit, Seen, Visited};
+use crate::visit::{Kit, Room, Seen, Visited};
 
 /// No fetcher gets more at a time.
 pub const MOST_AT_A_TIME: usize = 1000;
@@ -220,8 +222,23 @@ impl Looked {
     /// As if it had been a visit of our own.
     pub(crate) fn into_visit(self, order: OrderId, page: frontier::PageId, stored: PageId) -> Visited {
         let Self { host, time, status, bytes, response, took, memo, seen } = self;
-        let (number, order) = (0, Some(order));
-        Visited { number, order, page, stored, host, time, status, bytes, response, took, memo, seen }
+        let (number, order, asked) = (0, Some(order), time - took);
+        Visited {
+            number,
+            order,
+            page,
+            stored,
+            host,
+            time,
+            asked,
+            status,
+            bytes,
+            response,
+            took,
+            memo,
+            seen,
+            room: Room::default(),
+        }
     }
 }
 
@@ -277,15 +294,17 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
     if lease.is_robots {
         return Ok(ruled(kit, &memo.url, kit.clock.now(), response, saw));
     }
-    looked(kit, memo, (response, took, bytes), saw)
+    let copy = |memo: &Memo| reported(kit, reader, lease.page, memo);
+    looked(kit, memo, (response, took, bytes), saw, copy)
 }
 
-/// What was seen of a page, beside what is known of it. The error is a sentence.
+/// What was seen of a page, beside what is known of it. `copy` gives the copy that was reported last. The error is a sentence.
 pub(crate) fn looked(
     kit: &Kit,
     mut memo: Memo,
     (response, took, bytes): (Option<Span>, Span, u64),
     saw: Saw,
+    copy: impl FnOnce(&Memo) -> Option<Reported>,
 ) -> Result<Done, String> {
     let time = kit.clock.now();
     let status = match &saw {
@@ -301,7 +320,8 @@ pub(crate) fn looked(
         Saw::Answer { status, headers, body, .. } => {
             let answer = answer(status, headers, body, response, took);
             judged(kit, &answered, &answer, time).unwrap_or_else(|| {
-                match read::read(kit, &mut memo, &answered, &answer, time, (false, false)) {
+                // Others make no second looks for us.
+                match read::read(kit, &mut memo, &answered, &answer, time, Purpose::default(), copy) {
                     Ok(read) => Seen::Read(Box::new(read)),
                     Err(why) => Seen::Failed(why),
                 }
@@ -404,6 +424,8 @@ fn answer(status: u16, headers: HeaderMap, body: Bytes, response: Option<Span>, 
         raw: body.clone(),
         body,
         truncated: false,
+        coded: Coded::default(),
+        hold: Hold::default(),
         location: None,
     }
 }

@@ -12,6 +12,7 @@ use refrain_store::{PageId, QueueChanges, Reader};
 
 use super::work::Work;
 use super::{Ask, Known, Queues};
+use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::handle::Handle;
 use crate::recorder::Task;
@@ -71,9 +72,13 @@ impl Keeper {
         };
         work.restore(reader)?;
         let pages = work.pages.keys().copied().collect();
+        let alarm = Alarm::new(crawl.kit.door.events(), "the thread that has the queues".to_owned(), None);
         let thread = std::thread::Builder::new()
             .name("queues".to_owned())
-            .spawn(move || work.run(&notes))
+            .spawn(move || {
+                work.run(&notes);
+                alarm.done();
+            })
             .map_err(crate::CrawlError::Thread)?;
         Ok((Self { to, schedules, crawl, thread: Some(thread) }, pages))
     }
@@ -94,7 +99,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         let _ = self.to.send(Note::Stop);
         if let Some(thread) = self.thread.take() {
-            // If it panicked there is nothing left to wait for; what was not acknowledged is not relied upon.
+            // If it panicked the alarm has said so.
             let _ = thread.join();
         }
     }

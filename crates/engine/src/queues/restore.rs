@@ -10,6 +10,9 @@ use refrain_store::{Reader, StoreError};
 
 use super::work::{DELAY, PAUSED, Work};
 
+/// A lease that lasts for longer after a restart is cut.
+const LONGEST_LEASE: Span = Span::from_whole_secs(7 * 86_400);
+
 impl Work {
     /// Takes over all that is in the store: what was given before is still somebody's.
     pub(super) fn restore(&mut self, reader: &Reader) -> Result<(), StoreError> {
@@ -17,10 +20,14 @@ impl Work {
         self.schedules.write().unwrap_or_else(PoisonError::into_inner).extend(crawls);
         let mut places: HashMap<i64, QueueId> = HashMap::new();
         let mut manners = Vec::new();
+        let time = self.clock.now();
+        let now = second(time);
         for row in reader.queues()? {
             let (queue, _) = self.queues.open(&row.crawl, &row.key);
+            // Times beyond these come from a clock that was ahead when they were written.
+            let served = row.served.map(|served| served.min(time));
             let (delay, blocked_until) = (row.delay, row.blocked_until);
-            manners.push((queue, Manners { delay, blocked_until, limit: row.limit, served: row.served }));
+            manners.push((queue, Manners { delay, blocked_until, limit: row.limit, served }));
             places.insert(row.id, queue);
             self.rows.push(row.id);
             self.last_row = self.last_row.max(row.id);
@@ -46,8 +53,9 @@ impl Work {
                 since.insert(row.id, row.since);
             }
         })?;
-        let now = second(self.clock.now());
-        for row in served {
+        let latest = second(time + LONGEST_LEASE);
+        for mut row in served {
+            row.until = row.until.min(latest);
             self.last_served = self.last_served.max(row.id);
             self.leases.push(Reverse((row.until, row.id)));
             if row.until > now {

@@ -21,7 +21,7 @@ impl Gap {
 ///
 /// What occurs once in each of them is matched first, as far as the order agrees, and then whatever adjoins a match on
 /// either side. It takes n log n steps; repeated elements in the middle of a change may count as changed.
-pub(super) fn gaps(old: &[u32], new: &[u32]) -> Vec<Gap> {
+pub(super) fn gaps(old: &[u64], new: &[u64]) -> Vec<Gap> {
     let mut gaps = Vec::new();
     let mut from = (0, 0);
     let anchors = anchors(old, new);
@@ -40,7 +40,7 @@ pub(super) fn gaps(old: &[u32], new: &[u32]) -> Vec<Gap> {
 }
 
 /// Without what both sides start and end with.
-fn trimmed(old: &[u32], new: &[u32], mut left: Range<usize>, mut right: Range<usize>) -> Gap {
+fn trimmed(old: &[u64], new: &[u64], mut left: Range<usize>, mut right: Range<usize>) -> Gap {
     while !left.is_empty() && !right.is_empty() && old[left.start] == new[right.start] {
         left.start += 1;
         right.start += 1;
@@ -53,7 +53,7 @@ fn trimmed(old: &[u32], new: &[u32], mut left: Range<usize>, mut right: Range<us
 }
 
 /// Places of elements that occur once in each, in an order that both agree on, as many as possible.
-fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
+fn anchors(old: &[u64], new: &[u64]) -> Vec<(usize, usize)> {
     let (in_old, in_new) = (singles(old), singles(new));
     let pairs: Vec<(usize, usize)> = old
         .iter()
@@ -65,7 +65,7 @@ fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
 }
 
 /// Where each element is, if it is at one place only.
-fn singles(hashes: &[u32]) -> HashMap<u32, Option<usize>> {
+fn singles(hashes: &[u64]) -> HashMap<u64, Option<usize>> {
     let mut places = HashMap::with_capacity(hashes.len());
     for (place, hash) in hashes.iter().enumerate() {
         places.entry(*hash).and_modify(|known| *known = None).or_insert(Some(place));
@@ -74,7 +74,7 @@ fn singles(hashes: &[u32]) -> HashMap<u32, Option<usize>> {
 }
 
 /// The longest subsequence whose second parts rise; the first parts rise already.
-fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+pub(super) fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // `tails[k]` is the pair that ends the best rise of k + 1 pairs: the one with the lowest end.
     let mut tails: Vec<usize> = Vec::new();
     let mut before = vec![None; pairs.len()];
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found(old: &[u32], new: &[u32]) -> Vec<(Range<usize>, Range<usize>)> {
+    fn found(old: &[u64], new: &[u64]) -> Vec<(Range<usize>, Range<usize>)> {
         gaps(old, new).into_iter().map(|gap| (gap.old, gap.new)).collect()
     }
 
@@ -122,8 +122,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_outside_of_gaps_is_the_same(
-            old in prop::collection::vec(0u32..12, 0..40),
-            new in prop::collection::vec(0u32..12, 0..40),
+            old in prop::collection::vec(0u64..12, 0..40),
+            new in prop::collection::vec(0u64..12, 0..40),
         ) {
             let (mut left, mut right) = (0, 0);
             for gap in gaps(&old, &new) {

@@ -1,121 +1,133 @@
 //! What is kept of a page between visits.
 
+mod bytes;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::Rules;
+use super::attention::Attention;
 use super::look::Look;
-use super::noise::{Noise, Stripped};
+use super::page;
 use super::simhash::simhash;
-use super::units::{self, COARSEST, MOST, Unit};
-use crate::text::Blocks;
+use super::units::{Body, COARSEST, MOST, MOST_PLAIN, Unit, grouped};
+use super::words;
+
+pub use bytes::BadKept;
 
 /// The most bytes that [`Kept::to_bytes`] gives.
-pub const LARGEST: usize = 2048;
-
-const VERSION: u8 = 1;
+pub const LARGEST: usize = 4096;
 
 /// What is kept of a page, to be compared with what the next visit sees: at most [`LARGEST`] bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
+    /// Of the last look.
     pub(super) digest: [u8; 16],
-    /// Zero where nobody asks for it.
+    /// Zero where sketches are not compared.
     pub(super) simhash: u64,
     /// Under which rules it was seen.
     pub(super) mark: u32,
     pub(super) is_text: bool,
+    /// Its units are lost: an older version of this program wrote them.
+    pub(super) is_blank: bool,
     /// How blocks are grouped into units.
     pub(super) grain: u8,
-    /// The hashes of the units, without noise.
-    pub(super) units: Vec<u32>,
-    pub(super) noise: Noise,
+    pub(super) units: Vec<Unit>,
+    pub(super) attention: Attention,
 }
-
-/// Bytes that [`Kept::to_bytes`] never wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not what was kept of a page: {0}")]
-pub struct BadKept(&'static str);
 
 impl Kept {
     /// After the first look at a page.
     pub fn first(look: &Look) -> Self {
-        Self::next(look, 0, Noise::default())
+        Self::of(look, page::first(look), 0, Attention::default())
     }
 
-    /// After a look at a page whose noise is known, at the grain that it had.
-    pub(super) fn next(look: &Look, grain_before: u8, noise: Noise) -> Self {
-        let grain = units::grain(&look.hashes, grain_before);
-        // Places lie between units: those of another grain are lost.
-        let noise = if grain == grain_before { noise } else { Noise::default() };
-        let stripped = noise.strip(&units::units(&look.hashes, grain));
-        Self {
+    /// After a look at a page of which these are the units, at the grain that it had.
+    pub(super) fn of(look: &Look, units: Vec<Unit>, grain: u8, attention: Attention) -> Self {
+        let is_coarse = grain > 0 && look.hashes.len() <= MOST_PLAIN / 4 * 3;
+        let grain = if is_coarse { 0 } else { grain.min(COARSEST) };
+        let mut kept = Self {
             digest: look.digest,
-            simhash: if look.sketch { sketch(look, &stripped) } else { 0 },
+            simhash: 0,
             mark: look.mark,
             is_text: look.blocks.is_some(),
+            is_blank: false,
             grain,
-            units: stripped.units.iter().map(|unit| unit.hash).collect(),
-            noise,
+            units: grouped(units, &look.hashes, grain),
+            attention,
+        };
+        while !kept.fits() && kept.grain < COARSEST {
+            kept.grain += 1;
+            kept.units = grouped(kept.units, &look.hashes, kept.grain);
         }
+        if !kept.fits() {
+            // More noise than there is room for is no noise: it is reported rather than hidden.
+            let units = page::opened(std::mem::take(&mut kept.units), look);
+            kept.units = grouped(units, &look.hashes, kept.grain);
+        }
+        kept.simhash = if look.sketch { sketch(look, &kept.units) } else { 0 };
+        kept
     }
 
-    /// What is known of the page's noise.
-    pub fn noise(&self) -> &Noise {
-        &self.noise
+    fn fits(&self) -> bool {
+        self.units.len() <= MOST
+            && self.units.iter().filter(|unit| unit.is_plain()).count() <= MOST_PLAIN
+            && self.size() <= LARGEST
     }
 
-    /// Was it kept under rules that see the same? If not, it can only be compared byte by byte.
+    /// In how many places quick pairs of looks have found noise.
+    pub fn noise(&self) -> usize {
+        self.units.iter().map(Unit::noise).sum()
+    }
+
+    /// How many quick pairs of looks at it were compared.
+    pub fn pairs(&self) -> u16 {
+        self.attention.pairs()
+    }
+
+    /// Returns true if it was kept under rules that see the same. If not, it can only be compared byte by byte.
     pub fn suits(&self, rules: &Rules) -> bool {
         self.mark == rules.mark()
     }
 
-    /// As bytes, to be stored.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION, u8::from(self.is_text), self.grain];
-        bytes.extend_from_slice(&self.mark.to_le_bytes());
-        bytes.extend_from_slice(&self.digest);
-        bytes.extend_from_slice(&self.simhash.to_le_bytes());
-        bytes.extend_from_slice(&(self.units.len() as u16).to_le_bytes());
-        bytes.extend(self.units.iter().flat_map(|unit| unit.to_le_bytes()));
-        bytes.extend(self.noise.to_bytes());
-        bytes
-    }
-
-    /// Reads what [`Kept::to_bytes`] wrote.
-    ///
-    /// # Errors
-    /// [`BadKept`] for anything else.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadKept> {
-        let mut rest = bytes;
-        if take::<1>(&mut rest)? != [VERSION] {
-            return Err(BadKept("another version"));
+    /// A hash of the content, noise left out.
+    pub(super) fn state(&self) -> u32 {
+        let mut bytes = Vec::with_capacity(4 * self.units.len());
+        for unit in &self.units {
+            match &unit.body {
+                Body::Closed(run) => bytes.extend(run.hash.to_le_bytes()),
+                Body::Open(slots) => {
+                    let content = slots.iter().filter(|slot| !slot.is_noise());
+                    bytes.extend(content.flat_map(|slot| slot.hash.to_le_bytes()));
+                }
+                Body::Stretch(stretch) if stretch.score.is_noise() => {}
+                Body::Stretch(stretch) => bytes.extend(stretch.run.hash.to_le_bytes()),
+            }
         }
-        let [is_text, grain] = take(&mut rest)?;
-        if is_text > 1 || grain > COARSEST {
-            return Err(BadKept("a value out of range"));
-        }
-        let mark = u32::from_le_bytes(take(&mut rest)?);
-        let digest = take(&mut rest)?;
-        let simhash = u64::from_le_bytes(take(&mut rest)?);
-        let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
-        if count > MOST {
-            return Err(BadKept("too many units"));
-        }
-        let units = (0..count).map(|_| take(&mut rest).map(u32::from_le_bytes)).collect::<Result<_, _>>()?;
-        let noise = Noise::from_bytes(rest).ok_or(BadKept("no proper noise"))?;
-        Ok(Self { digest, simhash, mark, is_text: is_text == 1, grain, units, noise })
+        (xxh3_64(&bytes) as u32).max(1)
     }
 }
 
 /// The sketch of what is left of a page without its noise.
-fn sketch(look: &Look, stripped: &Stripped) -> u64 {
-    let mut units = stripped.units.iter().map(|unit: &Unit| unit.blocks.clone()).peekable();
-    let texts = look.blocks.iter().flat_map(Blocks::iter);
-    simhash(texts.enumerate().filter_map(|(index, text)| {
-        while units.next_if(|blocks| blocks.end <= index).is_some() {}
-        units.peek().is_some_and(|blocks| blocks.contains(&index)).then_some(text)
-    }))
-}
-
-fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], BadKept> {
-    let (taken, left) = rest.split_first_chunk::<N>().ok_or(BadKept("it ends too early"))?;
-    *rest = left;
-    Ok(*taken)
+pub(super) fn sketch(look: &Look, units: &[Unit]) -> u64 {
+    let Some(blocks) = &look.blocks else { return 0 };
+    let mut texts = Vec::with_capacity(blocks.len());
+    let mut at = 0;
+    for unit in units {
+        for text in (at..at + unit.blocks()).filter_map(|block| blocks.get(block)) {
+            match &unit.body {
+                Body::Stretch(stretch) if stretch.score.is_noise() => {}
+                Body::Closed(_) | Body::Stretch(_) => texts.push(text.to_owned()),
+                Body::Open(slots) => {
+                    let is_noise =
+                        slots.iter().flat_map(|slot| std::iter::repeat_n(slot.is_noise(), slot.len.into()));
+                    let words = words::words(text).into_iter().zip(is_noise);
+                    let content: Vec<&str> =
+                        words.filter(|(_, is_noise)| !is_noise).map(|(word, _)| word).collect();
+                    texts.push(content.join(" "));
+                }
+            }
+        }
+        at += unit.blocks();
+    }
+    simhash(texts.iter().filter(|text| !text.is_empty()).map(String::as_str))
 }

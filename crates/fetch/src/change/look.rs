@@ -1,10 +1,6 @@
 //! What one visit saw.
 
-use std::borrow::Cow;
-
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::{By, Rules};
+use super::{By, Rules, words};
 use crate::charset;
 use crate::client::ContentType;
 use crate::html;
@@ -22,6 +18,8 @@ pub struct Look {
     pub(super) mark: u32,
     /// Sketches are what is compared.
     pub(super) sketch: bool,
+    /// Digits count.
+    pub(super) digits: bool,
 }
 
 /// How a body is read.
@@ -71,17 +69,30 @@ impl Look {
 
     fn of_blocks(body: &[u8], blocks: Option<Blocks>, rules: &Rules) -> Self {
         let sketch = matches!(rules.by, By::Simhash { .. });
-        let hashes =
-            blocks.iter().flat_map(Blocks::iter).map(|block| hash(block, rules.ignore_digits)).collect();
+        let digits = !rules.ignore_digits;
+        let hashes = blocks.as_ref().map(|blocks| hashes(blocks, digits)).unwrap_or_default();
         let whole = blake3::hash(body);
         let mut digest = [0; 16];
         digest.copy_from_slice(&whole.as_bytes()[..16]);
-        Self { digest, blocks, hashes, mark: rules.mark(), sketch }
+        Self { digest, blocks, hashes, mark: rules.mark(), sketch, digits }
+    }
+
+    /// The same with another text in some of its blocks, of which the digest says nothing; `None` for what is not text.
+    pub(super) fn rewritten(&self, text: impl FnMut(usize, &str) -> String) -> Option<Self> {
+        let blocks = self.blocks.as_ref()?.rewritten(text);
+        let hashes = hashes(&blocks, self.digits);
+        Some(Self { blocks: Some(blocks), hashes, ..self.clone() })
     }
 
     /// The text it saw, block by block; `None` for what is not text.
     pub fn text(&self) -> Option<&Blocks> {
         self.blocks.as_ref()
+    }
+
+    /// The words of a block.
+    pub(super) fn words(&self, block: usize) -> Vec<u32> {
+        let text = self.blocks.as_ref().and_then(|blocks| blocks.get(block));
+        words::hashes(text.unwrap_or_default(), self.digits)
     }
 
     /// How many blocks of text it saw.
@@ -93,6 +104,10 @@ impl Look {
     pub fn digest(&self) -> [u8; 16] {
         self.digest
     }
+}
+
+fn hashes(blocks: &Blocks, digits: bool) -> Vec<u32> {
+    blocks.iter().map(|block| words::hash(block, digits)).collect()
 }
 
 fn kind(body: &[u8], content_type: Option<&ContentType>) -> Kind {
@@ -114,22 +129,4 @@ fn kind(body: &[u8], content_type: Option<&ContentType>) -> Kind {
             }
         }
     }
-}
-
-fn hash(block: &str, ignore_digits: bool) -> u32 {
-    let text = if ignore_digits && block.contains(|letter: char| letter.is_numeric()) {
-        // `9` and `10` are both numbers.
-        let mut masked = String::with_capacity(block.len());
-        for letter in block.chars() {
-            if !letter.is_numeric() {
-                masked.push(letter);
-            } else if !masked.ends_with('\0') {
-                masked.push('\0');
-            }
-        }
-        Cow::Owned(masked)
-    } else {
-        Cow::Borrowed(block)
-    };
-    xxh3_64(text.as_bytes()) as u32
 }

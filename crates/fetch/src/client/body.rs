@@ -7,32 +7,38 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 
 use super::Settings;
+use super::allowance::Claim;
+use super::connect::Traffic;
 use crate::clock::Stopwatch;
 use crate::error::{FetchError, Stage};
 
 /// What was sent as the body, without transfer coding, still in its content coding.
+#[derive(Clone)]
 pub(super) struct Raw {
     pub(super) bytes: Bytes,
     /// There was more.
     pub(super) truncated: bool,
 }
 
-/// Reads until the end, or until there is more than `limit`.
+/// Reads until the end, or until there is more than `limit`. A body that is not small reserves the room that it may come to need.
 pub(super) async fn read(
     mut body: Incoming,
     limit: usize,
     watch: Stopwatch,
     settings: &Settings,
+    (claim, need, traffic): (&mut Claim<'_>, usize, Option<&Traffic>),
 ) -> Result<Raw, FetchError> {
     // What the head claims about the length is a hint, and only worth a little memory.
     let hint = usize::try_from(body.size_hint().lower()).unwrap_or(0).min(limit).min(64 * 1024);
     let mut bytes = BytesMut::with_capacity(hint);
     let mut pace = Pace::new(watch.elapsed(), settings);
+    // Time in which the body waited for room, and was not read.
+    let mut waited = Duration::ZERO;
     loop {
-        let deadline = watch.after(pace.window_end.min(settings.whole_timeout));
+        let deadline = watch.after(pace.window_end.min(settings.whole_timeout + waited));
         match tokio::time::timeout_at(deadline, body.frame()).await {
             Err(_) => {
-                if watch.elapsed() >= settings.whole_timeout {
+                if watch.elapsed() >= settings.whole_timeout + waited {
                     return Err(FetchError::Timeout(Stage::Body));
                 }
             }
@@ -42,6 +48,13 @@ pub(super) async fn read(
                 // Trailers say nothing a crawler needs.
                 let Ok(data) = frame.into_data() else { continue };
                 pace.received += data.len() as u64;
+                if let Some(traffic) = traffic {
+                    traffic.progress();
+                }
+                let since = watch.elapsed();
+                claim.reserve(bytes.len() + data.len(), need).await?;
+                let pause = watch.elapsed().saturating_sub(since);
+                (waited, pace.window_end) = (waited + pause, pace.window_end + pause);
                 let room = limit - bytes.len();
                 if data.len() > room {
                     bytes.extend_from_slice(&data[..room]);
@@ -52,7 +65,7 @@ pub(super) async fn read(
         }
         let now = watch.elapsed();
         // Data that arrives without a pause would never let a timer fire.
-        if now >= settings.whole_timeout {
+        if now >= settings.whole_timeout + waited {
             return Err(FetchError::Timeout(Stage::Body));
         }
         pace.check(now)?;

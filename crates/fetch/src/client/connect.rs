@@ -9,6 +9,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -23,18 +24,51 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tower_service::Service;
 
-use super::Settings;
+use super::settings::{SMALLEST_HEAD, Settings};
 use super::tls::H2;
 use crate::address::is_public;
-use crate::dns::{Resolve, loopback};
+use crate::dns::{Resolve, Resolved, immediate};
 use crate::error::{FetchError, Stage};
+
+/// A connection is given up if more than so many times the largest head comes without one: interim answers (1xx) have no end otherwise.
+const HEADS: u64 = 4;
+/// HTTP/2: so much may come of all bodies of a connection, and of each, before some of it is read.
+pub(super) const H2_WINDOW: u32 = 1 << 20;
+pub(super) const H2_STREAM_WINDOW: u32 = 128 << 10;
 
 /// So many addresses of a host are tried.
 const MOST_ATTEMPTS: usize = 4;
 
-/// Whom a connection is with; found in the extensions of every answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Remote(pub(super) SocketAddr);
+/// Whom a connection is with, and what went over it; found in the extensions of every answer.
+#[derive(Clone, Debug)]
+pub(super) struct Remote {
+    pub(super) address: SocketAddr,
+    pub(super) traffic: Arc<Traffic>,
+}
+
+/// What went over a connection.
+#[derive(Debug, Default)]
+pub(super) struct Traffic {
+    /// A request was answered.
+    answered: AtomicBool,
+    /// Nothing has come since something was sent.
+    is_silent: AtomicBool,
+    /// Bytes that came since the head of an answer, or a part of its body, was handed on.
+    unused: AtomicU64,
+}
+
+impl Traffic {
+    /// The head of an answer was handed on.
+    pub(super) fn answer(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+        self.progress();
+    }
+
+    /// A part of a body was handed on.
+    pub(super) fn progress(&self) {
+        self.unused.store(0, Ordering::Relaxed);
+    }
+}
 
 #[derive(Clone)]
 pub(super) struct Connector {
@@ -42,6 +76,7 @@ pub(super) struct Connector {
     tls: TlsConnector,
     patience: Duration,
     allow_private: bool,
+    max_head: usize,
 }
 
 impl Connector {
@@ -51,6 +86,7 @@ impl Connector {
             tls: TlsConnector::from(tls),
             patience: settings.connect_timeout,
             allow_private: settings.allow_private,
+            max_head: settings.max_head.max(SMALLEST_HEAD),
         }
     }
 
@@ -58,26 +94,31 @@ impl Connector {
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         let secure = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        let addresses = self.admitted(self.addresses(host).await?)?;
+        let addresses = self.resolve(host).await?.addresses;
         let (tcp, remote) = self.any(&addresses, port).await?;
         // Requests are small and whole: nothing is gained by waiting for more to send.
         let _ = tcp.set_nodelay(true);
         let wire = if secure { Wire::Tls(Box::new(self.secure(host, tcp).await?)) } else { Wire::Plain(tcp) };
-        Ok(TokioIo::new(Stream { wire, remote }))
+        let remote = Remote { address: remote, traffic: Arc::default() };
+        let mut stream = Stream { wire, remote, most_unused: HEADS * self.max_head as u64 };
+        if stream.is_h2() {
+            stream.most_unused += u64::from(H2_WINDOW);
+        }
+        Ok(TokioIo::new(stream))
     }
 
-    async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, FetchError> {
-        if let Ok(address) = host.parse() {
-            return Ok(vec![address]);
-        }
-        if let Some(addresses) = loopback(host) {
-            return Ok(addresses);
-        }
-        let resolved = self.within(Stage::Dns, self.resolver.resolve(host)).await?;
-        resolved.map(|found| found.addresses).map_err(|why| FetchError::Dns(why.to_string()))
+    /// The addresses that a connection to a host would try, in order, and for how long that holds.
+    pub(super) async fn resolve(&self, host: &str) -> Result<Resolved, FetchError> {
+        let found = if let Some(found) = immediate(host) {
+            found
+        } else {
+            let resolved = self.within(Stage::Dns, self.resolver.resolve(host)).await?;
+            resolved.map_err(|why| FetchError::Dns(why.to_string()))?
+        };
+        Ok(Resolved { addresses: self.admitted(found.addresses)?, ..found })
     }
 
-    fn admitted(&self, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, FetchError> {
+    pub(super) fn admitted(&self, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, FetchError> {
         let first =
             addresses.first().copied().ok_or_else(|| FetchError::Dns("the name has no address".into()))?;
         addresses.retain(|address| self.allow_private || is_public(*address));
@@ -148,6 +189,11 @@ pub(super) fn reason(failed: &(dyn Error + 'static)) -> FetchError {
         if let Some(ours) = error.downcast_ref::<FetchError>() {
             return ours.clone();
         }
+        if let Some(ours) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
+            && let Some(ours) = ours.downcast_ref::<FetchError>()
+        {
+            return ours.clone();
+        }
         if let Some(hyper) = error.downcast_ref::<hyper::Error>()
             && hyper.is_parse_too_large()
         {
@@ -160,10 +206,39 @@ pub(super) fn reason(failed: &(dyn Error + 'static)) -> FetchError {
     FetchError::Protocol(said)
 }
 
+/// Returns whether a request failed because the server closed a connection that it had answered an earlier request on, without a byte of an answer
+/// to this one.
+pub(super) fn was_closed(failed: &hyper_util::client::legacy::Error) -> bool {
+    let mut extras = http::Extensions::new();
+    let Some(connected) = failed.connect_info() else { return false };
+    connected.get_extras(&mut extras);
+    let Some(Remote { traffic, .. }) = extras.get() else { return false };
+    // On HTTP/2 other answers may come meanwhile.
+    let has_answer = !connected.is_negotiated_h2() && !traffic.is_silent.load(Ordering::Relaxed);
+    traffic.answered.load(Ordering::Relaxed)
+        && !has_answer
+        && matches!(reason(failed), FetchError::Protocol(_))
+}
+
 /// A connection, plain or secure.
 pub(super) struct Stream {
     wire: Wire,
-    remote: SocketAddr,
+    remote: Remote,
+    most_unused: u64,
+}
+
+impl Stream {
+    fn is_h2(&self) -> bool {
+        matches!(&self.wire, Wire::Tls(tls) if tls.get_ref().1.alpn_protocol() == Some(H2))
+    }
+
+    /// So many bytes have come. Fails if they are too many for what came of them.
+    fn received(&self, bytes: usize) -> io::Result<()> {
+        let traffic = &self.remote.traffic;
+        traffic.is_silent.store(false, Ordering::Relaxed);
+        let unused = traffic.unused.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        if unused > self.most_unused { Err(io::Error::other(FetchError::Headers)) } else { Ok(()) }
+    }
 }
 
 enum Wire {
@@ -173,11 +248,8 @@ enum Wire {
 
 impl Connection for Stream {
     fn connected(&self) -> Connected {
-        let connected = Connected::new().extra(Remote(self.remote));
-        match &self.wire {
-            Wire::Tls(tls) if tls.get_ref().1.alpn_protocol() == Some(H2) => connected.negotiated_h2(),
-            _ => connected,
-        }
+        let connected = Connected::new().extra(self.remote.clone());
+        if self.is_h2() { connected.negotiated_h2() } else { connected }
     }
 }
 
@@ -187,7 +259,8 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.wire {
+        let before = buf.filled().len();
+        let read = match &mut self.wire {
             Wire::Plain(tcp) => Pin::new(tcp).poll_read(cx, buf),
             // Many servers hang up without saying goodbye. Bodies that say how long they are cannot be cut short that way
             // without notice, and for the others browsers do the same.
@@ -195,12 +268,17 @@ impl AsyncRead for Stream {
                 Poll::Ready(Err(why)) if why.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
                 other => other,
             },
+        };
+        match buf.filled().len() - before {
+            0 => read,
+            bytes => self.received(bytes).map_or_else(|why| Poll::Ready(Err(why)), |()| read),
         }
     }
 }
 
 impl AsyncWrite for Stream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.remote.traffic.is_silent.store(true, Ordering::Relaxed);
         match &mut self.wire {
             Wire::Plain(tcp) => Pin::new(tcp).poll_write(cx, buf),
             Wire::Tls(tls) => Pin::new(tls).poll_write(cx, buf),

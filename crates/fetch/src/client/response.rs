@@ -7,10 +7,12 @@ use bytes::Bytes;
 use hyper::ext::ReasonPhrase;
 use refrain_core::time::{Span, Time};
 
+use super::allowance::Hold;
 use super::connect::Remote;
-use super::decode::Decoded;
+use super::decode::{Coded, Decoded};
 use super::headers::Headers;
 use crate::clock::span;
+use crate::error::FetchError;
 use crate::url::{BadUrl, PageUrl};
 
 /// One answer.
@@ -36,6 +38,10 @@ pub struct Response {
     pub body: Bytes,
     /// The body was cut off at the largest size allowed.
     pub truncated: bool,
+    /// The content codings that [`Response::body`] is still in, because it was asked for like that.
+    pub coded: Coded,
+    /// The memory that the body takes among all bodies.
+    pub hold: Hold,
     /// Where a redirect leads, resolved.
     pub location: Option<Result<PageUrl, BadUrl>>,
 }
@@ -86,14 +92,25 @@ impl Response {
                 _ => Version::Http11,
             },
             headers,
-            remote: parts.extensions.get::<Remote>().map(|remote| remote.0),
+            remote: parts.extensions.get::<Remote>().map(|remote| remote.address),
             first_byte: span(first_byte),
             whole: span(whole),
             raw: body.raw,
             body: body.bytes,
             truncated: body.truncated,
+            coded: body.coded,
+            hold: body.hold,
             location,
         }
+    }
+
+    /// Hands out the body without any content coding, up to `limit` bytes, in small pieces, until a piece is refused (false). Returns whether
+    /// there was more.
+    ///
+    /// # Errors
+    /// If the body is not in the codings that its head names.
+    pub fn pieces(&self, limit: usize, each: &mut dyn FnMut(&[u8]) -> bool) -> Result<bool, FetchError> {
+        self.coded.pieces(&self.body, (limit, self.truncated), each)
     }
 
     /// The version of the page, to be sent back verbatim.

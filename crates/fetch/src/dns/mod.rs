@@ -37,8 +37,14 @@ pub struct Resolved {
 #[error("{0}")]
 pub struct DnsError(pub String);
 
+/// Where a host leads that no name server needs to be asked for: an address, or a name of this machine. That holds for ever.
+pub(crate) fn immediate(host: &str) -> Option<Resolved> {
+    let addresses = host.parse().map(|address| vec![address]).ok().or_else(|| loopback(host))?;
+    Some(Resolved { addresses, holds_for: Duration::MAX })
+}
+
 /// Names that mean this machine, whatever a name server says (RFC 6761).
-pub(crate) fn loopback(name: &str) -> Option<Vec<IpAddr>> {
+fn loopback(name: &str) -> Option<Vec<IpAddr>> {
     (name == "localhost" || name.ends_with(".localhost"))
         .then(|| vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()])
 }

@@ -16,6 +16,8 @@ pub use directives::Directives;
 
 /// So many different links of a page are kept.
 pub const MOST: usize = 5000;
+/// The links of a page take so many bytes in all: short ones become long where the page says that they begin with a long address.
+const MOST_BYTES: usize = 1 << 20;
 
 /// What an HTML page says about itself and others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +87,7 @@ pub(crate) fn resolved(found: Found, url: &PageUrl) -> Links {
     let base = base.as_ref().unwrap_or(url);
     let Found { anchors, relations, directives, incomplete, .. } = found;
     let mut result = Links { title, directives, incomplete, ..Links::default() };
-    let mut places = HashMap::new();
+    let (mut places, mut bytes) = (HashMap::new(), 0);
     for (href, nofollow) in anchors {
         let Ok(target) = base.join(&href) else { continue };
         match places.entry(target) {
@@ -93,9 +95,10 @@ pub(crate) fn resolved(found: Found, url: &PageUrl) -> Links {
                 let link: &mut Link = &mut result.links[*known.get()];
                 link.nofollow &= nofollow;
             }
-            Entry::Vacant(_) if result.links.len() == MOST => result.incomplete = true,
+            Entry::Vacant(_) if result.links.len() == MOST || bytes >= MOST_BYTES => result.incomplete = true,
             Entry::Vacant(place) => {
                 let url = place.key().clone();
+                bytes += url.as_str().len();
                 place.insert(result.links.len());
                 result.links.push(Link { url, nofollow });
             }

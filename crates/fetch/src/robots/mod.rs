@@ -10,6 +10,8 @@ mod ruling;
 pub use parse::LARGEST;
 pub use ruling::{PATIENCE, Ruling};
 
+use std::collections::BTreeSet;
+
 use refrain_core::time::Span;
 
 use pattern::{Pattern, normalised};
@@ -21,6 +23,8 @@ pub struct Robots {
     rules: Vec<Rule>,
     crawl_delay: Option<Span>,
     sitemaps: Vec<String>,
+    /// Where those are that are named in full: scheme, name and port.
+    sitemap_hosts: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +74,11 @@ impl Robots {
     /// The sitemaps named, for whomever; as written, not yet resolved.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
+    }
+
+    /// Whether a sitemap on this host (scheme, name and port) is named, in full.
+    pub fn names_sitemap_on(&self, origin: &str) -> bool {
+        self.sitemap_hosts.contains(origin)
     }
 
     /// The shortest robots.txt that means the same to this agent: to be kept, and read again with [`Robots::parse`] for any

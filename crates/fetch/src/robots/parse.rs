@@ -4,6 +4,7 @@ use refrain_core::time::Span;
 
 use super::pattern::Pattern;
 use super::{Robots, Rule};
+use crate::url::PageUrl;
 
 /// What lies beyond so many bytes is ignored; RFC 9309 asks for at least this much.
 pub const LARGEST: usize = 500 * 1024;
@@ -78,7 +79,9 @@ pub(super) fn parse(bytes: &[u8], agent: &str) -> Robots {
     }
     let Gathered { mut rules, crawl_delay, .. } = if ours.named { ours } else { everybodys };
     rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.len()), !rule.allow));
-    Robots { rules, crawl_delay, sitemaps }
+    let hosts = sitemaps.iter().filter_map(|named: &String| PageUrl::parse(named).ok());
+    let sitemap_hosts = hosts.map(|url| url.origin().to_owned()).collect();
+    Robots { rules, crawl_delay, sitemaps, sitemap_hosts }
 }
 
 /// Without a byte order mark, and up to the last line that is whole: half a rule would mean something else.

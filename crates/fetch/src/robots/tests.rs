@@ -98,3 +98,16 @@ proptest! {
         prop_assert!(steps <= 2 * path.len() + 2 * robots.len(), "{steps} steps");
     }
 }
+
+#[test]
+fn hosts_of_sitemaps_are_known() {
+    let lines: Vec<String> =
+        (0..1000).map(|number| format!("Sitemap: https://M{number}.example:443/a.xml\n")).collect();
+    let text = lines.concat();
+    let robots = Robots::parse(format!("Sitemap: /own.xml\n{text}").as_bytes(), "Refrain");
+    assert!(
+        robots.names_sitemap_on("https://m998.example") && !robots.names_sitemap_on("http://m998.example")
+    );
+    assert!(!robots.names_sitemap_on("https://m999.example"), "there are too many");
+    assert_eq!(Robots::parse(&robots.to_bytes(), "Refrain"), robots, "kept and read again");
+}

@@ -7,11 +7,13 @@ use super::bounds;
 use super::rows::{Rows, TOGETHER};
 use crate::batch::Committed;
 use crate::digest::Digest;
-use crate::error::StoreError;
-use crate::facts::{Look, Outcome, Seq, VersionId};
+use crate::facts::{Look, Outcome, PageState, Seq, VersionId};
 use crate::millis;
 use crate::segments::Spot;
 use crate::warc::{Encoded, Kind};
+
+/// A fetch that was made so many milliseconds after the next one was dated by a clock that was wrong.
+pub(crate) const MOST_AHEAD: i64 = 86_400_000;
 
 /// The statements that looks need, prepared once for all of them.
 struct Statements<'a> {
@@ -36,6 +38,8 @@ struct Before {
     looked: Option<i64>,
     /// The look before this one.
     observation: Option<i64>,
+    state: PageState,
+    failures: u32,
 }
 
 /// A look, and what it means beside what was known.
@@ -67,7 +71,7 @@ pub(super) fn add(
     looks: &[Look],
     spots: &[Spot],
     done: &mut Committed,
-) -> rusqlite::Result<Result<(), StoreError>> {
+) -> rusqlite::Result<()> {
     let mut statements = Statements::prepare(connection)?;
     let mut spots = spots.iter().copied();
     let spots: Vec<Option<Spot>> =
@@ -77,9 +81,7 @@ pub(super) fn add(
     for (at, look) in looks.iter().enumerate() {
         // What comes next at the same page comes after what came before.
         if group.len() == TOGETHER || group.iter().any(|other| other.look.page == look.page) {
-            if let Err(refused) = statements.write(&group, &spots, done)? {
-                return Ok(Err(refused));
-            }
+            statements.write(&group, &spots, done)?;
             group.clear();
         }
         match statements.before(look)? {
@@ -90,23 +92,24 @@ pub(super) fn add(
     statements.write(&group, &spots, done)
 }
 
-fn no_body(look: &Look, url: &str) -> StoreError {
-    StoreError::Refused(format!(
+fn no_body(look: &Look, url: &str) -> String {
+    format!(
         "the look at page {} ({url}) is a revisit of a body that is not there; expected a version with the same digest",
         look.page.0
-    ))
+    )
 }
 
 impl<'a> Statements<'a> {
     fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
-            before: connection.prepare_cached("SELECT digest, looked, observation FROM pages WHERE id = ?1")?,
+            before: connection
+                .prepare_cached("SELECT digest, looked, observation, state, failures FROM pages WHERE id = ?1")?,
             url: connection.prepare_cached("SELECT url FROM pages WHERE id = ?1")?,
             observe: Rows::prepare(connection, "observations", &OBSERVATION)?,
             page: connection.prepare_cached(
                 "UPDATE pages SET looked = ?2, status = ?3, state = ?4,
-                     failures = CASE WHEN ?5 THEN failures + 1 ELSE 0 END,
+                     failures = ?5,
                      fetched = CASE WHEN ?6 THEN ?2 ELSE fetched END,
                      changed = CASE WHEN ?7 THEN ?2 ELSE changed END,
                      digest = CASE WHEN ?7 THEN ?8 ELSE digest END,
@@ -115,7 +118,7 @@ impl<'a> Statements<'a> {
             )?,
             known: connection.prepare_cached(
                 "UPDATE pages SET looked = ?2, status = ?3, state = ?4,
-                     failures = CASE WHEN ?5 THEN failures + 1 ELSE 0 END,
+                     failures = ?5,
                      fetched = CASE WHEN ?6 THEN ?2 ELSE fetched END,
                      changed = CASE WHEN ?7 THEN ?2 ELSE changed END,
                      digest = CASE WHEN ?7 THEN ?8 ELSE digest END,
@@ -139,15 +142,23 @@ impl<'a> Statements<'a> {
 
     fn before(&mut self, look: &Look) -> rusqlite::Result<Option<Before>> {
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(Before { digest: row.get(0)?, looked: row.get(1)?, observation: row.get(2)? })
+            Ok(Before {
+                digest: row.get(0)?,
+                looked: row.get(1)?,
+                observation: row.get(2)?,
+                state: row.get(3)?,
+                failures: row.get(4)?,
+            })
         };
         self.before.query_row((look.page.0,), read).optional()
     }
 
     /// What a look means, and its place in the feed if it saw a change.
     fn judged<'l>(&mut self, at: usize, look: &'l Look, before: Before) -> Judged<'l> {
-        // A clock that ran backwards does not turn the order of looks round.
-        let time = millis::happened(look.time).max(before.looked.unwrap_or(i64::MIN));
+        // A clock that ran backwards does not turn the order of looks round, unless it had been ahead by so much that it was wrong before.
+        let time = millis::happened(look.time);
+        let looked = before.looked.filter(|looked| looked.saturating_sub(time) <= MOST_AHEAD);
+        let time = time.max(looked.unwrap_or(i64::MIN));
         let mut judged = Judged { at, look, before, time, change: None };
         if judged.digests().is_some() {
             self.last_change += 1;
@@ -156,13 +167,13 @@ impl<'a> Statements<'a> {
         judged
     }
 
-    /// Writes looks at different pages, and all that follows from them.
+    /// Writes looks at different pages, and all that follows from them. A revisit of a body that is not there becomes no version.
     fn write(
         &mut self,
         group: &[Judged<'_>],
         spots: &[Option<Spot>],
         done: &mut Committed,
-    ) -> rusqlite::Result<Result<(), StoreError>> {
+    ) -> rusqlite::Result<()> {
         let first = self.observe(group)?;
         self.tell_changes(first, group)?;
         for (observation, judged) in (first..).zip(group) {
@@ -179,10 +190,10 @@ impl<'a> Statements<'a> {
             let url: String = self.url.query_row((look.page.0,), |row| row.get(0))?;
             match self.version(look, record, spot, &url, *time)? {
                 Some(version) => done.versions[*at] = Some(version),
-                None => return Ok(Err(no_body(look, &url))),
+                None => done.refused.push(no_body(look, &url)),
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Writes down looks. The number of the first; the others follow, as nobody else writes.
@@ -219,12 +230,13 @@ impl<'a> Statements<'a> {
     }
 
     fn update_page(&mut self, judged: &Judged<'_>, observation: i64) -> rusqlite::Result<()> {
-        let Judged { look, time, .. } = judged;
+        let Judged { look, time, before, .. } = judged;
         // A page that is gone has no body, even if it was gone before.
         let digest = look.digest.as_ref().filter(|_| look.outcome != Outcome::Gone).map(Digest::as_bytes);
         let changed = judged.change.is_some();
         let new_bodies = i64::from(changed && digest.is_some());
-        let (failed, fresh) = (look.outcome.is_failure(), look.outcome.is_fresh());
+        let failures = look.outcome.failures_after(before.state, before.failures);
+        let fresh = look.outcome.is_fresh();
         let (page, state) = (look.page.0, look.state.as_str());
         match &look.known {
             None => self.page.execute(params![
@@ -232,7 +244,7 @@ impl<'a> Statements<'a> {
                 time,
                 look.status,
                 state,
-                failed,
+                failures,
                 fresh,
                 changed,
                 digest,
@@ -245,7 +257,7 @@ impl<'a> Statements<'a> {
                 time,
                 look.status,
                 state,
-                failed,
+                failures,
                 fresh,
                 changed,
                 digest,

@@ -12,30 +12,30 @@ mod samples;
 use rusqlite::Connection;
 
 use crate::batch::{Batch, Committed};
-use crate::error::StoreError;
 use crate::query::heads;
 use crate::segments::Spot;
 
-pub(crate) use bounds::check;
+pub(crate) use bounds::{Refused, check, sift};
+pub(crate) use looks::MOST_AHEAD;
 pub(crate) use others::meta;
 pub(crate) use rows::Rows;
 
-/// Writes down all facts of a batch; `spots` is where the records of its looks are, in order.
+/// Writes down all facts of a batch; `spots` is where the records of its looks are, in order. `refused`: those that were left out before.
 ///
-/// The outer error is SQLite's, the inner one that of facts that contradict what is known.
+/// Pages are forgotten before new ones are added: an address that is forgotten and added again in one batch is a new page.
 pub(crate) fn apply(
     connection: &Connection,
     batch: &Batch,
     spots: &[Spot],
-) -> rusqlite::Result<Result<Committed, StoreError>> {
-    let mut done = Committed::default();
+    refused: Refused,
+) -> rusqlite::Result<Committed> {
+    let mut done = Committed { refused: refused.reasons, ..Committed::default() };
     pages::update_hosts(connection, &batch.hosts)?;
-    pages::add(connection, &batch.pages, &mut done)?;
+    pages::remove(connection, &batch.removals, &mut done)?;
+    pages::add(connection, &batch.pages, &refused.pages, &mut done)?;
     pages::edit(connection, &batch.edits, &mut done)?;
     past::add(connection, &batch.past, &mut done)?;
-    if let Err(refused) = looks::add(connection, &batch.looks, spots, &mut done)? {
-        return Ok(Err(refused));
-    }
+    looks::add(connection, &batch.looks, spots, &mut done)?;
     announced::signals(connection, &batch.signals, &mut done)?;
     announced::last(connection, &batch.announced)?;
     announced::voices(connection, &batch.voices)?;
@@ -46,7 +46,6 @@ pub(crate) fn apply(
     others::delivered(connection, &batch.delivered)?;
     samples::add(connection, &batch.samples)?;
     others::meta(connection, &batch.meta)?;
-    pages::remove(connection, &batch.removals, &mut done)?;
     done.heads = heads(connection, &batch.asked)?;
-    Ok(Ok(done))
+    Ok(done)
 }

@@ -1,5 +1,7 @@
 //! Hosts, pages, and what people decide about them.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::batch::{Added, Committed};
@@ -26,7 +28,13 @@ pub(super) fn update_hosts(connection: &Connection, hosts: &[HostUpdate]) -> rus
     Ok(())
 }
 
-pub(super) fn add(connection: &Connection, pages: &[NewPage], done: &mut Committed) -> rusqlite::Result<()> {
+/// Adds pages, but for those at the places that were `refused`.
+pub(super) fn add(
+    connection: &Connection,
+    pages: &[NewPage],
+    refused: &HashSet<usize>,
+    done: &mut Committed,
+) -> rusqlite::Result<()> {
     let mut write = connection.prepare_cached(
         "INSERT INTO pages (url, host, importance, max_age, added, found, role, hub, born, decay, hint)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
@@ -35,10 +43,10 @@ pub(super) fn add(connection: &Connection, pages: &[NewPage], done: &mut Committ
     let mut known = connection.prepare_cached("SELECT id FROM pages WHERE url = ?1")?;
     // In the order of their addresses: neighbours in the index are written together, which for large batches is many times
     // faster, and pages of a host come one after the other.
-    let mut order: Vec<usize> = (0..pages.len()).collect();
+    let mut order: Vec<usize> = (0..pages.len()).filter(|at| !refused.contains(at)).collect();
     order.sort_unstable_by_key(|at| &pages[*at].url);
     let mut last_host: Option<(&str, i64)> = None;
-    done.pages = vec![Added { page: PageId(0), new: false }; pages.len()];
+    done.pages = vec![None; pages.len()];
     for at in order {
         let page = &pages[at];
         let host = match last_host {
@@ -68,7 +76,7 @@ pub(super) fn add(connection: &Connection, pages: &[NewPage], done: &mut Committ
         } else {
             known.query_row((page.url.as_str(),), |row| row.get(0))?
         };
-        done.pages[at] = Added { page: PageId(id), new };
+        done.pages[at] = Some(Added { page: PageId(id), new });
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::text;
 use crate::digest::Digest;
 use crate::error::StoreError;
-use crate::facts::{PageId, Role};
+use crate::facts::{PageId, PageState, Role};
 use crate::reader::Reader;
 
 /// What a visit to a page needs to know, but for what its body is compared with.
@@ -20,6 +20,8 @@ pub struct PageHead {
     pub role: Role,
     /// The last look that confirmed or replaced the copy.
     pub fetched: Option<Time>,
+    /// Whether it is crawled.
+    pub state: PageState,
     /// Failed looks in a row.
     pub failures: u32,
     /// The digest of the body seen last.
@@ -34,7 +36,9 @@ pub struct PageHead {
     pub title: Option<String>,
 }
 
-const HEAD: &str = "SELECT url, found, role, fetched, failures, digest, etag, last_modified, redirect, title FROM pages WHERE id = ?1";
+const HEAD: &str =
+    "SELECT url, found, role, fetched, state, failures, digest, etag, last_modified, redirect, title
+     FROM pages WHERE id = ?1";
 
 impl Reader {
     /// What a visit to the page with this number needs to know.
@@ -55,11 +59,12 @@ fn head(row: &Row<'_>) -> rusqlite::Result<PageHead> {
         found: row.get(1)?,
         role: row.get(2)?,
         fetched: text::moment(row, 3)?,
-        failures: row.get(4)?,
-        digest: row.get(5)?,
-        etag: row.get(6)?,
-        last_modified: row.get(7)?,
-        redirect: row.get(8)?,
-        title: row.get(9)?,
+        state: row.get(4)?,
+        failures: row.get(5)?,
+        digest: row.get(6)?,
+        etag: row.get(7)?,
+        last_modified: row.get(8)?,
+        redirect: row.get(9)?,
+        title: row.get(10)?,
     })
 }

@@ -13,7 +13,7 @@ mod versions;
 mod work;
 
 pub use announced::{HubRow, WhichVoices};
-pub use feed::Change;
+pub use feed::{Change, ChangeKind, Changes, Roles};
 pub use heads::PageHead;
 pub(crate) use heads::heads;
 pub use hosts::HostRow;

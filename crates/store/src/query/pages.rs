@@ -33,7 +33,7 @@ pub struct PageRow<'a> {
     pub looked: Option<Time>,
     /// The last look that confirmed or replaced the copy.
     pub fetched: Option<Time>,
-    /// The last look that saw a change.
+    /// The last look that saw a change; a first copy is none.
     pub changed: Option<Time>,
     /// Failed looks in a row.
     pub failures: u32,
@@ -44,6 +44,11 @@ pub struct PageRow<'a> {
 }
 
 impl PageRow<'_> {
+    /// Whether its last fetches failed; a page that is gone is not failing.
+    pub fn is_failing(&self) -> bool {
+        self.failures > 0 && self.state != PageState::Gone
+    }
+
     /// When it appeared.
     pub fn born(&self) -> Time {
         self.origin.born.unwrap_or(self.added)
@@ -79,7 +84,7 @@ pub struct PageRecord {
     pub looked: Option<Time>,
     /// The last look that confirmed or replaced the copy.
     pub fetched: Option<Time>,
-    /// The last look that saw a change.
+    /// The last look that saw a change; a first copy is none.
     pub changed: Option<Time>,
     /// The HTTP status of the last look.
     pub status: Option<u16>,
@@ -171,12 +176,11 @@ impl Default for Filter {
     }
 }
 
-const SCANNED: &str =
-    "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, history,
-                       role, hub, born, decay, hint";
-const RECORD: &str =
-    "id, url, host, state, importance, max_age, added, looked, fetched, changed, failures, history,
-                      role, hub, born, decay, hint, found, status, digest, etag, last_modified, redirect, title, kept";
+/// The column `changed` has the time of the first copy as well, which is no change: a page changed if it had several bodies, or is gone.
+const SCANNED: &str = "id, url, host, state, importance, max_age, added, looked, fetched,
+     CASE WHEN bodies > 1 OR digest IS NULL THEN changed END AS last_change, failures, history, role, hub, born, decay, hint";
+/// The columns of a page record, after those of [`SCANNED`].
+const RECORD: &str = "found, status, digest, etag, last_modified, redirect, title, kept";
 
 impl Reader {
     /// Every page, in the order of their numbers, for as long as `each` wants more.
@@ -234,12 +238,12 @@ impl Reader {
 
     /// The page with this address.
     pub fn page(&self, url: &str) -> Result<Option<PageRecord>, StoreError> {
-        self.one(&format!("SELECT {RECORD} FROM pages WHERE url = ?1"), (url,), record)
+        self.one(&format!("SELECT {SCANNED}, {RECORD} FROM pages WHERE url = ?1"), (url,), record)
     }
 
     /// The page with this number.
     pub fn page_by_id(&self, id: PageId) -> Result<Option<PageRecord>, StoreError> {
-        self.one(&format!("SELECT {RECORD} FROM pages WHERE id = ?1"), (id.0,), record)
+        self.one(&format!("SELECT {SCANNED}, {RECORD} FROM pages WHERE id = ?1"), (id.0,), record)
     }
 
     /// The pages that pass a filter, for as long as `each` wants more.
@@ -251,7 +255,7 @@ impl Reader {
         let order = match filter.order {
             Order::Added => "id",
             Order::Stalest => "fetched, id",
-            Order::LastChanged => "changed DESC, id",
+            Order::LastChanged => "last_change DESC, id",
             Order::Importance => "importance DESC, id",
         };
         let sql = format!(

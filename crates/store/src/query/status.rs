@@ -19,7 +19,7 @@ pub struct Status {
     pub observations: u64,
     /// Versions that are kept.
     pub versions: u64,
-    /// Changes.
+    /// Changes of pages, as they are in the change feed: without first copies, and without sitemaps and feeds.
     pub changes: u64,
     /// Fetches under way.
     pub leases: u64,
@@ -34,7 +34,8 @@ impl Reader {
     pub fn status(&self) -> Result<Status, StoreError> {
         // One statement, one moment.
         let sql = "SELECT (SELECT count(*) FROM hosts), (SELECT count(*) FROM observations), (SELECT count(*) FROM versions),
-                          (SELECT count(*) FROM changes), (SELECT count(*) FROM leases), count(*), ifnull(sum(length), 0)
+                          (SELECT count(*) FROM changes c JOIN pages p ON p.id = c.page
+                           WHERE c.old IS NOT NULL AND c.new IS NOT NULL AND p.role = 'page'), (SELECT count(*) FROM leases), count(*), ifnull(sum(length), 0)
                    FROM segments WHERE retired IS NULL";
         let mut status = self
             .one(sql, (), |row| {
@@ -51,7 +52,7 @@ impl Reader {
                 })
             })?
             .unwrap_or_default();
-        let sql = "SELECT state, count(*), count(fetched), sum(failures > 0) FROM pages GROUP BY state";
+        let sql = "SELECT state, count(*), count(fetched), sum(failures > 0 AND state <> 'gone') FROM pages GROUP BY state";
         let rows = self.all(sql, (), |row| {
             Ok((
                 row.get::<_, PageState>(0)?,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::report::{Progress, Report};
+use crate::commit::MOST_AHEAD;
 use crate::digest::Digest;
 use crate::error::StoreError;
 use crate::facts::{IMPORTED, Outcome, PageState};
@@ -50,10 +51,10 @@ pub(super) fn observations(
         }
         GO_ON
     })?;
-    let sql = "SELECT o.page, o.id, o.counted IS ?1, o.before, p.id IS NOT NULL, p.observation
+    let sql = "SELECT o.page, o.id, o.counted IS ?1, o.before, p.id IS NOT NULL, p.observation, o.time
                FROM observations o LEFT JOIN pages p ON p.id = o.page ORDER BY o.page, o.time, o.id";
     let mut looks = Looks::default();
-    let mut before = (0, 0);
+    let mut before = (0, 0, 0);
     reader.each_row(sql, (IMPORTED,), |row| {
         let (page, id, imported): (i64, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
         report.checked.observations += 1;
@@ -66,13 +67,15 @@ pub(super) fn observations(
         }
         looks.before.insert(id, row.get(3)?);
         if !imported {
-            if before.0 == page && before.1 > id {
+            let time: i64 = row.get(6)?;
+            // What is dated years ahead was dated by a wrong clock.
+            if before.0 == page && before.1 > id && time - before.2 <= MOST_AHEAD {
                 report.damage(format!(
                     "observation {id} of page {page} was written earlier but made later than {}",
                     before.1
                 ));
             }
-            before = (page, id);
+            before = (page, id, time);
         }
         GO_ON
     })?;

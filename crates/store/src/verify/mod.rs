@@ -8,12 +8,16 @@ mod report;
 use std::path::Path;
 
 use crate::error::{Context, StoreError};
+use crate::mark::Mark;
+use crate::place::Place;
 use crate::reader::Reader;
 
 pub use report::{Checked, Finding, Progress, Report, Weight};
 
 /// Reads a whole data directory and says what is not as it should be; `progress` hears how far it has come.
 pub fn verify(directory: &Path, mut progress: impl FnMut(Progress)) -> Result<Report, StoreError> {
+    // Before the database is read: a crawl may commit more in between.
+    let mark = Mark::read(&Place::new(directory));
     let reader = Reader::open(directory)?;
     // All of it as of one moment, however long it takes.
     let path = reader.place.database();
@@ -24,7 +28,7 @@ pub fn verify(directory: &Path, mut progress: impl FnMut(Progress)) -> Result<Re
     facts::changes(&reader, &mut report, &mut progress)?;
     facts::pages(&reader, &mut report, &mut progress)?;
     queues::queues(&reader, &mut report, &mut progress)?;
-    records::segments(&reader, &mut report)?;
+    records::segments(&reader, &mut report, mark)?;
     records::versions(&reader, &mut report, &mut progress)?;
     Ok(report)
 }

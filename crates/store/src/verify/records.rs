@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use super::report::{Progress, Report};
 use crate::digest::Digest;
-use crate::error::StoreError;
+use crate::error::{Context, StoreError};
+use crate::leftovers::Known;
+use crate::mark::Mark;
 use crate::place::segment_name;
 use crate::query::{read_at, spot};
 use crate::reader::Reader;
@@ -14,8 +16,17 @@ use crate::warc::{Record, read_record};
 
 const EVERY: u64 = 1000;
 
-/// Files have at least what was committed; other files are told of.
-pub(super) fn segments(reader: &Reader, report: &mut Report) -> Result<(), StoreError> {
+/// Files have at least what was committed; other files are told of. `mark`: what was committed last, as it was before the database was read.
+pub(super) fn segments(reader: &Reader, report: &mut Report, mark: Option<Mark>) -> Result<(), StoreError> {
+    let path = reader.place.database();
+    let known = Known::read(&reader.connection).at(&path, "read the segments")?;
+    if let Some(mark) = mark.filter(|mark| known.is_behind(*mark)) {
+        report.damage(format!(
+            "{}: {} bytes were committed, and the database does not know them: it is older than the archive",
+            segment_name(mark.segment),
+            mark.length
+        ));
+    }
     let rows = reader.all("SELECT id, length, retired IS NULL FROM segments ORDER BY id", (), |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, bool>(2)?))
     })?;
@@ -32,7 +43,10 @@ pub(super) fn segments(reader: &Reader, report: &mut Report) -> Result<(), Store
             continue;
         }
         report.note(if id > last {
-            format!("{name}: written by a commit that is not finished, or was cut short; the next start sees to it")
+            format!(
+                "{name}: written by a commit that is not finished, or was cut short; if no crawl is running, the next start moves it to {}",
+                reader.place.uncommitted().display()
+            )
         } else {
             format!("{name}: no version refers to this file; it is not Refrain's, or can be removed")
         });
@@ -49,7 +63,8 @@ fn segment(reader: &Reader, report: &mut Report, id: i64, length: u64) -> Result
         Ok(file) if file.len() > length => {
             let tail = file.len() - length;
             report.note(format!(
-                "{name}: has {tail} bytes that are not committed (yet); if no crawl is running, the next start cuts them off"
+                "{name}: has {tail} bytes that are not committed (yet); if no crawl is running, the next start moves them to {}",
+                reader.place.uncommitted().display()
             ));
         }
         Ok(_) => {}

@@ -81,10 +81,35 @@ impl Report {
     }
 
     fn push(&mut self, weight: Weight, sentence: String) {
+        let finding = Finding { weight, sentence };
         if self.findings.len() < MOST_FINDINGS {
-            self.findings.push(Finding { weight, sentence });
-        } else {
-            self.more += 1;
+            self.findings.push(finding);
+            return;
         }
+        self.more += 1;
+        // Damage takes the place of a note.
+        if weight == Weight::Damage
+            && let Some(note) = self.findings.iter_mut().rfind(|other| other.weight == Weight::Note)
+        {
+            *note = finding;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_told_of_however_many_notes_there_are() {
+        let mut report = Report::default();
+        for number in 0..MOST_FINDINGS + 5 {
+            report.note(number.to_string());
+        }
+        assert!(report.is_sound());
+        report.damage("broken".to_owned());
+        assert!(!report.is_sound());
+        assert_eq!((report.findings.len(), report.more), (MOST_FINDINGS, 6));
+        assert!(report.findings.iter().any(|finding| finding.sentence == "broken"));
     }
 }

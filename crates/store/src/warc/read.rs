@@ -4,8 +4,12 @@ use std::io::{BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
 
+use refrain_core::time::Time;
+
 use super::LARGEST_BLOCK;
+use super::date;
 use super::head::end_of_head;
+use super::record::PAGE;
 use crate::digest::Digest;
 
 /// Fields of a header together: a long address twice, and some.
@@ -41,6 +45,32 @@ impl Record {
     /// The address it is about.
     pub fn url(&self) -> Option<&str> {
         self.field("WARC-Target-URI")
+    }
+
+    /// The page that was fetched: another address than that of the record, if a redirect led to that.
+    pub fn page(&self) -> Option<&str> {
+        self.field(PAGE).or_else(|| self.url())
+    }
+
+    /// When the record was made, to the millisecond.
+    pub fn time(&self) -> Option<Time> {
+        self.field("WARC-Date").and_then(date::read)
+    }
+
+    /// The HTTP status, if there is an HTTP head.
+    pub fn status(&self) -> Option<u16> {
+        let line = self.head.split(|byte| *byte == b'\n').next()?;
+        let status = line.split(|byte| *byte == b' ').nth(1)?;
+        std::str::from_utf8(status).ok()?.trim().parse().ok()
+    }
+
+    /// The lines of the HTTP head as names and values; what is not UTF-8 is left out.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lines = self.head.split(|byte| *byte == b'\n').skip(1);
+        lines.filter_map(|line| {
+            let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
+            Some((name.trim(), value.trim()))
+        })
     }
 
     /// The digest of the body, as the header has it.
@@ -106,8 +136,8 @@ fn read_header(member: &mut impl BufRead) -> Result<Vec<(String, String)>, BadRe
     let text =
         String::from_utf8(header).map_err(|_| BadRecord("has a header that is not UTF-8".to_owned()))?;
     let mut lines = text.split("\r\n");
-    if lines.next() != Some("WARC/1.1") {
-        return Err(BadRecord("does not start with WARC/1.1".to_owned()));
+    if !matches!(lines.next(), Some("WARC/1.1" | "WARC/1.0")) {
+        return Err(BadRecord("does not start with WARC/1.1 or WARC/1.0".to_owned()));
     }
     lines
         .filter(|line| !line.is_empty())

@@ -12,6 +12,8 @@ use crate::address::Address;
 use crate::digest::Digest;
 use crate::error::StoreError;
 
+/// The field that names the page, where another address answered.
+pub(super) const PAGE: &str = "Refrain-Page";
 const RESPONSE: &str = "application/http; msgtype=response";
 const REQUEST: &str = "application/http; msgtype=request";
 
@@ -59,8 +61,10 @@ impl<'a> Body<'a> {
 /// An answer with its body.
 #[derive(Clone, Copy, Debug)]
 pub struct Response<'a> {
-    /// Who answered.
+    /// The address that answered.
     pub url: &'a Address,
+    /// The page that was fetched: another address, if a redirect led to this one.
+    pub page: &'a Address,
     /// When.
     pub time: Time,
     /// From which address.
@@ -78,8 +82,10 @@ pub struct Response<'a> {
 /// An answer whose body is already there.
 #[derive(Clone, Copy, Debug)]
 pub struct Revisit<'a> {
-    /// Who answered.
+    /// The address that answered.
     pub url: &'a Address,
+    /// The page that was fetched: another address, if a redirect led to this one.
+    pub page: &'a Address,
     /// When.
     pub time: Time,
     /// From which address.
@@ -124,6 +130,7 @@ impl Response<'_> {
         let digest = self.body.digest;
         let id = record_id("response", self.url, self.time, digest);
         let mut fields = started("response", &id, self.url, self.time, self.ip);
+        name_page(&mut fields, self.url, self.page);
         fields.add("WARC-Payload-Digest", digest);
         if let Some(why) = self.truncated {
             fields.add("WARC-Truncated", why.as_str());
@@ -152,6 +159,7 @@ impl Revisit<'_> {
         let profile = if self.not_modified { "server-not-modified" } else { "identical-payload-digest" };
         let id = record_id("revisit", self.url, self.time, self.digest);
         let mut fields = started("revisit", &id, self.url, self.time, self.ip);
+        name_page(&mut fields, self.url, self.page);
         fields.add("WARC-Profile", format_args!("http://netpreserve.org/warc/1.1/revisit/{profile}"));
         fields.add("WARC-Refers-To-Target-URI", self.earlier_url);
         fields.add("WARC-Refers-To-Date", date::written(self.earlier_time));
@@ -200,6 +208,13 @@ fn started(kind: &str, id: &str, url: &Address, time: Time, ip: Option<IpAddr>) 
         fields.add("WARC-IP-Address", ip);
     }
     fields
+}
+
+/// Names the page if another address answered: with that alone nobody could tell whose copy it is.
+fn name_page(fields: &mut Fields, url: &Address, page: &Address) {
+    if page != url {
+        fields.add(PAGE, page);
+    }
 }
 
 fn finished(

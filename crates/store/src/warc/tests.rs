@@ -13,6 +13,7 @@ fn head() -> HttpHead {
 fn response<'a>(url: &'a Address, head: &'a HttpHead, body: &'a [u8]) -> Response<'a> {
     Response {
         url,
+        page: url,
         time: Time::from_nanos(1_234_567_890),
         ip: None,
         head,
@@ -56,11 +57,25 @@ fn a_response_has_every_field_it_needs() {
 }
 
 #[test]
+fn a_record_names_its_page_if_another_address_answered() {
+    let (url, page) =
+        (Address::new("https://b.example/").unwrap(), Address::new("https://a.example/").unwrap());
+    let head = head();
+    let told = |page| {
+        let made = Response { page, ..response(&url, &head, b"hello") };
+        read_all(&made.encode().unwrap().bytes).remove(0)
+    };
+    assert_eq!((told(&page).page(), told(&page).url()), (Some(page.as_str()), Some(url.as_str())));
+    assert_eq!((told(&url).page(), told(&url).field("Refrain-Page")), (Some(url.as_str()), None));
+}
+
+#[test]
 fn a_revisit_names_what_it_refers_to() {
     let url = Address::new("https://example.org/").unwrap();
     let head = HttpHead::response(304, "Not Modified", []).unwrap();
     let mut revisit = Revisit {
         url: &url,
+        page: &url,
         time: Time::from_nanos(9_000_000_000),
         ip: None,
         head: &head,

@@ -59,7 +59,8 @@ fn voices_hubs_and_origins_survive() {
     let origin =
         Origin { role: Role::Feed, hub: Some(hub), born: Some(at(3)), decay: Some(0.5), hint: Some(9) };
     let found = NewPage { origin, importance: 8.0, ..new_page(1) };
-    let page = store.commit(&Batch { pages: vec![found], ..Batch::default() }).unwrap().pages[0].page;
+    let page =
+        store.commit(&Batch { pages: vec![found], ..Batch::default() }).unwrap().pages[0].unwrap().page;
     let voice = Voice {
         host: "https://example.org".into(),
         kind: "sitemap".into(),

@@ -94,7 +94,7 @@ fn each_kind_of_damage_has_its_sentence() {
             "DELETE FROM versions WHERE id = 1",
             "row 3 of versions refers to a row of versions that is not there",
         ),
-        ("UPDATE observations SET time = 0 WHERE id = 3", "was written earlier but made later"),
+        ("UPDATE observations SET time = time - 60000 WHERE id = 3", "was written earlier but made later"),
         ("UPDATE changes SET old = zeroblob(32) WHERE seq = 3", "change 3 of page 2 does not start where"),
         ("DELETE FROM changes WHERE seq = 3", "page 2 is not what change 2, its last, made it"),
         ("DELETE FROM changes WHERE page = 1", "page 1 has a digest that no change tells of"),

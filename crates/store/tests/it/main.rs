@@ -7,6 +7,7 @@ mod crash;
 mod full;
 mod opening;
 mod queues;
+mod recovery;
 mod retention;
 mod store;
 mod support;

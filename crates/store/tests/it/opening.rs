@@ -90,10 +90,12 @@ fn with_body(directory: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn torn_tails_are_cut_and_segments_of_no_commit_are_removed() {
+fn bytes_of_no_commit_are_moved_aside() {
     let directory = tempfile::tempdir().unwrap();
     let segment = with_body(directory.path());
     let committed = fs::read(&segment).unwrap();
+    // As if a process had been killed before the first mark was written, too: nothing says that the database is older than the files.
+    fs::remove_file(directory.path().join("warc/committed")).unwrap();
     fs::write(&segment, [&committed[..], &committed[..50]].concat()).unwrap();
     for name in ["000002.warc.gz", "000003.warc.gz"] {
         fs::write(segment.with_file_name(name), "torn").unwrap();
@@ -104,6 +106,13 @@ fn torn_tails_are_cut_and_segments_of_no_commit_are_removed() {
     assert_eq!(report.findings.len(), 3);
 
     let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    assert_eq!(store.leftovers().unwrap().bytes, 58);
+    let aside = |name: &str| fs::read(directory.path().join("warc/uncommitted").join(name)).unwrap();
+    assert_eq!(aside(&format!("000001-from-{}.warc.gz", committed.len())), &committed[..50]);
+    assert_eq!(
+        (aside("000002-from-0.warc.gz"), aside("000003-from-0.warc.gz")),
+        (b"torn".into(), b"torn".into())
+    );
     assert_eq!(fs::read(&segment).unwrap(), committed);
     let left: Vec<_> = segment_files(directory.path());
     assert_eq!(left, [segment.clone(), segment.with_file_name("mine.warc.gz")]);
@@ -127,4 +136,68 @@ fn lost_bytes_are_damage_and_nothing_is_made_worse() {
     fs::write(&segment, bytes).unwrap();
     drop(Store::open(directory.path(), Options::default()).unwrap());
     assert_sound(directory.path());
+}
+
+/// The files of the archive, with what is in them.
+fn archive(directory: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    segment_files(directory).into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn an_archive_without_its_database_is_refused_and_left_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    with_body(directory.path());
+    let (database, before) = (directory.path().join("refrain.db"), archive(directory.path()));
+    for (state, expected) in [
+        (None, "there is no such file"),
+        (Some(Vec::new()), "it has no tables yet"),
+        (Some(b"not a database, but long enough to be one ".repeat(50)), "it is not an SQLite database"),
+    ] {
+        fs::remove_file(&database).unwrap();
+        if let Some(bytes) = &state {
+            fs::write(&database, bytes).unwrap();
+        }
+        let recover = format!("`refrain recover {}`", directory.path().display());
+        let reading = Reader::open(directory.path()).unwrap_err().to_string();
+        for why in [refused(directory.path()), reading] {
+            assert!(
+                why.contains(expected) && why.contains("000001.warc.gz") && why.contains(&recover),
+                "{why}"
+            );
+        }
+        assert_eq!(archive(directory.path()), before);
+        assert_eq!(fs::read(&database).ok(), state, "nothing was written");
+        fs::write(&database, "").unwrap();
+    }
+}
+
+#[test]
+fn a_database_that_knows_less_than_the_archive_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store =
+        Store::open(directory.path(), Options { segment_bytes: 1, ..Options::default() }).unwrap();
+    let page = add_pages(&mut store, 1)[0];
+    commit_looks(&mut store, vec![recorded(page, 1, Outcome::First, response(&url(0), 1, b"one"))]);
+    drop(store);
+    let database = directory.path().join("refrain.db");
+    let older = fs::read(&database).unwrap();
+    // More in a file that the database knows, then a file that it does not know.
+    for (segment_bytes, second) in [(1_000_000, 2), (1, 3)] {
+        let mut store =
+            Store::open(directory.path(), Options { segment_bytes, ..Options::default() }).unwrap();
+        let body = second.to_string();
+        let look = recorded(page, second, Outcome::Changed, response(&url(0), second, body.as_bytes()));
+        commit_looks(&mut store, vec![look]);
+        drop(store);
+        let (newer, files) = (fs::read(&database).unwrap(), archive(directory.path()));
+        fs::write(&database, &older).unwrap();
+        let why = refused(directory.path());
+        assert!(why.contains("is older than the archive") && why.contains("refrain recover"), "{why}");
+        let report = refrain_store::verify(directory.path(), |_| {}).unwrap();
+        assert!(!report.is_sound(), "{:?}", report.findings);
+        assert_eq!(archive(directory.path()), files);
+        fs::write(&database, newer).unwrap();
+        drop(Store::open(directory.path(), Options::default()).unwrap());
+        assert_sound(directory.path());
+    }
 }

@@ -6,9 +6,9 @@ use crate::support::*;
 use refrain_core::time::{Span, Time};
 use refrain_store::warc::Kind;
 use refrain_store::{
-    Batch, Digest, Edit, Filter, GrantFacts, HostUpdate, Known, Lease, Leased, Look, NewPage, Options, Order,
-    Outcome, PageId, PageState, PastLooks, Reader, ReadsFacts, Robots, Sample, Seq, Signal, Store,
-    StoreError,
+    Added, Batch, ChangeKind, Digest, Edit, Filter, GrantFacts, HostUpdate, HubFacts, Known, Lease, Leased,
+    Look, NewPage, Options, Order, Origin, Outcome, PageId, PageState, PastLooks, Reader, ReadsFacts, Robots,
+    Role, Roles, Sample, Seq, Signal, Store, StoreError,
 };
 
 #[test]
@@ -19,8 +19,9 @@ fn pages_are_added_once() {
     again.importance = 9.0;
     let batch = Batch { pages: vec![again, new_page(7)], ..Batch::default() };
     let done = store.commit(&batch).unwrap();
-    assert_eq!((done.pages[0].page, done.pages[0].new), (first[1], false));
-    assert!(done.pages[1].new);
+    let added = |at: usize| done.pages[at].unwrap();
+    assert_eq!((added(0).page, added(0).new), (first[1], false));
+    assert!(added(1).new);
     let page = store.read().page(url(1).as_str()).unwrap().unwrap();
     assert_eq!(page.importance, 1.0, "what is there stays as it is");
     let mut urls = Vec::new();
@@ -57,7 +58,11 @@ fn a_look_leaves_its_traces_everywhere() {
 
     let reader = Reader::open(directory.path()).unwrap();
     let record = reader.page_by_id(page).unwrap().unwrap();
-    assert_eq!((record.looked, record.fetched, record.changed), (Some(at(5)), Some(at(5)), Some(at(5))));
+    assert_eq!(
+        (record.looked, record.fetched, record.changed),
+        (Some(at(5)), Some(at(5)), None),
+        "a first copy is no change"
+    );
     assert_eq!((record.etag.as_deref(), record.last_modified.as_deref()), (Some("\"x\""), Some("yesterday")));
     assert_eq!(record.title.unwrap().chars().count(), 500);
     assert_eq!((record.history, record.kept), (Some(vec![1, 2, 3]), Some(vec![9; 10])));
@@ -68,7 +73,7 @@ fn a_look_leaves_its_traces_everywhere() {
         (Outcome::First, Some("text"), Some(200))
     );
     assert_eq!((seen.elapsed, seen.duration), (Some(Span::from_whole_secs(60)), Span::from_millis(20)));
-    let changes = reader.changes_since(Seq(0), 10).unwrap();
+    let changes = reader.changes_since(Seq(0), 10, Roles::default()).unwrap().changes;
     assert_eq!((changes[0].old, changes[0].new, changes[0].time), (None, Some(Digest::of(body)), at(5)));
     assert_eq!(done.last_change, Some(changes[0].seq));
     let version = done.versions[0].unwrap();
@@ -99,7 +104,30 @@ fn failures_leave_what_is_known_and_count() {
     assert_eq!(record.history, Some(vec![1, 2, 3]));
     commit_looks(&mut store, vec![look(page, 4, Outcome::NotModified, None)]);
     let record = store.read().page_by_id(page).unwrap().unwrap();
-    assert_eq!((record.failures, record.fetched, record.changed), (0, Some(at(4)), Some(at(1))));
+    assert_eq!((record.failures, record.fetched, record.changed), (0, Some(at(4)), None));
+}
+
+#[test]
+fn fetches_that_find_a_page_missing_are_counted() {
+    let (_directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let failed = |seconds| look(page, seconds, Outcome::Failed, None);
+    let gone = |seconds| Look { state: PageState::Gone, ..look(page, seconds, Outcome::Gone, None) };
+    let failures = |store: &Store| {
+        let record = store.read().page_by_id(page).unwrap().unwrap();
+        let head = store.read().page_head(page).unwrap().unwrap();
+        assert_eq!((record.state, record.failures), (head.state, head.failures));
+        (record.state, record.failures)
+    };
+    // In one batch, and one by one.
+    commit_looks(&mut store, vec![failed(1), failed(2), gone(3), gone(4)]);
+    assert_eq!(failures(&store), (PageState::Gone, 2));
+    commit_looks(&mut store, vec![gone(5)]);
+    assert_eq!(failures(&store), (PageState::Gone, 3));
+    commit_looks(&mut store, vec![failed(6)]);
+    assert_eq!(failures(&store), (PageState::Active, 4));
+    commit_looks(&mut store, vec![look(page, 7, Outcome::First, Some(Digest::of(b"a")))]);
+    assert_eq!(failures(&store), (PageState::Active, 0));
 }
 
 #[test]
@@ -117,9 +145,16 @@ fn a_page_that_goes_and_comes_is_told_of_each_time_once() {
         look(page, 5, Outcome::Unchanged, Some(b)),
     ];
     commit_looks(&mut store, looks);
-    let told: Vec<_> =
-        store.read().changes_since(Seq(0), 99).unwrap().iter().map(|c| (c.old, c.new)).collect();
-    assert_eq!(told, [(None, Some(a)), (Some(a), None), (None, Some(b))]);
+    let told = store.read().changes_since(Seq(0), 99, Roles::default()).unwrap().changes;
+    let told: Vec<_> = told.iter().map(|change| (change.kind, change.old, change.new)).collect();
+    let expected = [
+        (ChangeKind::First, None, Some(a)),
+        (ChangeKind::Gone, Some(a), None),
+        (ChangeKind::Back, None, Some(b)),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(store.read().page_by_id(page).unwrap().unwrap().changed, Some(at(4)));
+    assert_eq!(store.read().status().unwrap().changes, 0, "no body became another one");
     assert_sound(directory.path());
 }
 
@@ -133,14 +168,14 @@ fn the_feed_gives_every_change_once_while_the_crawl_goes_on() {
         let digest = Some(Digest::of(format!("{round}").as_bytes()));
         let outcome = if round == 0 { Outcome::First } else { Outcome::Changed };
         commit_looks(&mut store, pages.iter().map(|page| look(*page, round, outcome, digest)).collect());
-        for change in reader.changes_since(cursor, 7).unwrap() {
-            cursor = change.seq;
-            seen.push((change.page, change.time));
-        }
+        let part = reader.changes_since(cursor, 7, Roles::default()).unwrap();
+        cursor = part.end;
+        seen.extend(part.changes.iter().map(|change| (change.page, change.time)));
     }
-    while let [first, rest @ ..] = &reader.changes_since(cursor, 50).unwrap()[..] {
-        cursor = rest.last().unwrap_or(first).seq;
-        seen.extend(std::iter::once(first).chain(rest).map(|change| (change.page, change.time)));
+    while cursor < reader.last_seq().unwrap() {
+        let part = reader.changes_since(cursor, 50, Roles::default()).unwrap();
+        cursor = part.end;
+        seen.extend(part.changes.iter().map(|change| (change.page, change.time)));
     }
     let expected: Vec<_> =
         (0..30).flat_map(|round| pages.iter().map(move |page| (*page, at(round)))).collect();
@@ -148,6 +183,52 @@ fn the_feed_gives_every_change_once_while_the_crawl_goes_on() {
     assert_eq!(reader.seq_before(at(29)).unwrap(), Seq(290));
     assert_eq!(reader.seq_before(at(30)).unwrap(), Seq(300));
     assert_eq!(reader.seq_before(Time::MIN).unwrap(), Seq(0));
+}
+
+#[test]
+fn the_feed_is_of_pages_unless_others_are_asked_for_and_cursors_pass_what_is_left_out() {
+    let (_directory, mut store) = opened();
+    let origin = |role| Origin { role, ..Origin::default() };
+    let new = |(number, role)| NewPage { origin: origin(role), ..new_page(number) };
+    let roles = [Role::Page, Role::Sitemap, Role::Feed];
+    let pages: Vec<NewPage> = roles.into_iter().enumerate().map(new).collect();
+    let added = store.commit(&Batch { pages, ..Batch::default() }).unwrap().pages;
+    let known = Some(Known { title: Some("News".into()), ..Known::default() });
+    for round in 0..3 {
+        let digest = Some(Digest::of(&[round]));
+        let outcome = if round == 0 { Outcome::First } else { Outcome::Changed };
+        let counted = (round > 0).then(|| "text: 1 of 34 blocks".to_owned());
+        let look = |page: &Option<Added>| Look {
+            known: known.clone(),
+            counted: counted.clone(),
+            ..look(page.unwrap().page, round.into(), outcome, digest)
+        };
+        commit_looks(&mut store, added.iter().map(look).collect());
+    }
+    let reader = store.read();
+    let of = |roles: &[Role], after, limit| {
+        let found = reader.changes_since(Seq(after), limit, roles.iter().copied().collect()).unwrap();
+        (found.changes.iter().map(|change| change.seq.0).collect::<Vec<_>>(), found.end.0)
+    };
+    assert_eq!(of(&[Role::Page], 0, 99), (vec![1, 4, 7], 9), "what comes after the last page is passed");
+    assert_eq!(of(&[Role::Page], 0, 2), (vec![1, 4], 4), "there may be more");
+    assert_eq!(of(&[Role::Page], 7, 99), (vec![], 9));
+    assert_eq!(of(&[Role::Page], 9, 99), (vec![], 9));
+    assert_eq!(of(&[Role::Page], 50, 99), (vec![], 50), "a cursor never goes back");
+    assert_eq!(of(&[Role::Page], 0, 0), (vec![], 0));
+    assert_eq!(of(&[Role::Sitemap, Role::Feed], 0, 99), (vec![2, 3, 5, 6, 8, 9], 9));
+    assert_eq!(of(&Role::ALL, 3, 99).0, [4, 5, 6, 7, 8, 9]);
+    let last = &reader.changes_since(Seq(6), 1, Roles::default()).unwrap().changes[0];
+    assert_eq!(
+        (last.kind, last.role, last.title.as_deref()),
+        (ChangeKind::Changed, Role::Page, Some("News"))
+    );
+    assert_eq!(last.counted.as_deref(), Some("text: 1 of 34 blocks"));
+    let latest = reader.last_changes(5, 100, Roles::default()).unwrap();
+    assert_eq!(latest.iter().map(|change| change.seq.0).collect::<Vec<_>>(), [7, 4]);
+    assert_eq!(reader.last_changes(5, 3, Roles::default()).unwrap().len(), 1);
+    // Changes are counted as the feed lists them.
+    assert_eq!(reader.status().unwrap().changes, 2);
 }
 
 #[test]
@@ -242,9 +323,29 @@ fn a_removed_page_leaves_nothing_and_late_facts_about_it_are_reported() {
     assert_eq!(done.unknown, [pages[0], pages[0], PageId(77), PageId(78)]);
     assert_eq!(store.read().observations_of(pages[1], 9).unwrap().len(), 2);
     let status = store.read().status().unwrap();
-    assert_eq!((status.observations, status.versions, status.changes, status.leases), (2, 1, 1, 0));
+    assert_eq!((status.observations, status.versions, status.changes, status.leases), (2, 1, 0, 0));
     let again = store.commit(&Batch { pages: vec![new_page(0)], ..Batch::default() }).unwrap();
-    assert!(again.pages[0].page > pages[1], "numbers are not used again");
+    assert!(again.pages[0].unwrap().page > pages[1], "numbers are not used again");
+    assert_sound(directory.path());
+}
+
+#[test]
+fn an_address_that_is_forgotten_and_added_in_one_batch_is_a_new_page() {
+    let (directory, mut store) = opened();
+    let old = add_pages(&mut store, 1)[0];
+    commit_looks(&mut store, vec![recorded(old, 1, Outcome::First, response(&url(0), 1, b"x"))]);
+    let batch = Batch {
+        removals: vec![old],
+        pages: vec![new_page(0)],
+        looks: vec![look(old, 2, Outcome::Unchanged, None)],
+        ..Batch::default()
+    };
+    let done = store.commit(&batch).unwrap();
+    let added = done.pages[0].unwrap();
+    assert!(added.new && added.page != old);
+    assert_eq!(done.unknown, [old]);
+    let page = store.read().page(url(0).as_str()).unwrap().unwrap();
+    assert_eq!((page.id, page.fetched), (added.page, None));
     assert_sound(directory.path());
 }
 
@@ -260,11 +361,27 @@ fn a_clock_that_runs_backwards_does_not_turn_looks_round() {
 }
 
 #[test]
+fn a_clock_that_was_years_ahead_does_not_date_what_comes_after() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let years = 4 * 365 * 86_400;
+    commit_looks(&mut store, vec![look(page, years, Outcome::First, Some(Digest::of(b"a")))]);
+    commit_looks(&mut store, vec![look(page, 100, Outcome::Changed, Some(Digest::of(b"b")))]);
+    commit_looks(&mut store, vec![look(page, 90, Outcome::Changed, Some(Digest::of(b"c")))]);
+    let times: Vec<_> = store.read().observations_of(page, 9).unwrap().iter().map(|seen| seen.time).collect();
+    assert_eq!(times, [at(100), at(100), at(years)]);
+    assert_eq!(store.read().page_by_id(page).unwrap().unwrap().looked, Some(at(100)));
+    assert_sound(directory.path());
+}
+
+#[test]
 fn lists_are_filtered_and_ordered() {
     let (_directory, mut store) = opened();
     let pages = add_pages(&mut store, 5);
     let fetched = |page: usize, seconds| look(pages[page], seconds, Outcome::First, Some(Digest::of(b"x")));
     commit_looks(&mut store, vec![fetched(3, 30), fetched(1, 10), fetched(2, 20)]);
+    let changed = |page: usize, seconds| look(pages[page], seconds, Outcome::Changed, Some(Digest::of(b"y")));
+    commit_looks(&mut store, vec![changed(1, 10), changed(2, 20)]);
     let edit = Edit { importance: Some(7.0), state: Some(PageState::Paused), ..Edit::of(pages[4]) };
     store.commit(&Batch { edits: vec![edit], ..Batch::default() }).unwrap();
     let list = |filter: Filter| {
@@ -281,7 +398,7 @@ fn lists_are_filtered_and_ordered() {
     assert_eq!(list(Filter { state: Some(PageState::Paused), ..Filter::default() }), [4]);
     assert_eq!(list(Filter { order: Order::Importance, limit: 1, ..Filter::default() }), [4]);
     assert_eq!(list(Filter { prefix: Some(url(2).to_string()), ..Filter::default() }), [2]);
-    assert_eq!(list(Filter { order: Order::LastChanged, limit: 2, ..Filter::default() }), [3, 2]);
+    assert_eq!(list(Filter { order: Order::LastChanged, limit: 2, ..Filter::default() }), [2, 1]);
 }
 
 #[test]
@@ -294,7 +411,7 @@ fn facts_that_cannot_be_are_refused_as_a_whole() {
     assert!(why.to_string().contains("a revisit of a body that is not there"), "{why}");
     let wrong = NewPage { importance: f64::NAN, ..new_page(6) };
     let why = store.commit(&Batch { pages: vec![wrong], ..Batch::default() }).unwrap_err();
-    assert!(why.to_string().ends_with("the importance is NaN; expected a number from 0 on"), "{why}");
+    assert!(why.to_string().ends_with("the importance is NaN; expected a number from 0 to 1e30"), "{why}");
     let bare = look(page, 1, Outcome::Changed, None);
     assert!(matches!(
         store.commit(&Batch { looks: vec![bare], ..Batch::default() }),
@@ -306,6 +423,50 @@ fn facts_that_cannot_be_are_refused_as_a_whole() {
     assert!(segment_files(directory.path()).is_empty());
     // And the store goes on.
     commit_looks(&mut store, vec![recorded(page, 1, Outcome::First, response(&url(0), 1, b"x"))]);
+    assert_sound(directory.path());
+}
+
+#[test]
+fn facts_that_cannot_be_are_left_out_and_the_rest_is_committed() {
+    let (directory, mut store) = opened();
+    let page = add_pages(&mut store, 1)[0];
+    let endless = NewPage { importance: 1e40, ..new_page(6) };
+    let unknown_body = recorded(page, 2, Outcome::Unchanged, revisit(&url(0), 2, b"y", at(0), false));
+    let hub =
+        HubFacts { page, visits: 1, news: 1, rate: f64::NAN, profit: 1.0, decay: 1.0, learned: Vec::new() };
+    let mut batch = Batch {
+        pages: vec![new_page(5), endless, new_page(7)],
+        looks: vec![
+            recorded(page, 1, Outcome::First, response(&url(0), 1, b"x")),
+            look(page, 1, Outcome::Changed, None),
+            unknown_body,
+        ],
+        edits: vec![Edit { importance: Some(f64::INFINITY), ..Edit::of(page) }],
+        hubs: vec![hub],
+        delivered: vec![("x".repeat(1025), Seq(1)), ("reader".to_owned(), Seq(1))],
+        meta: vec![("k".repeat(1025), vec![1])],
+        ..Batch::default()
+    };
+    let done = store.commit_valid(&mut batch).unwrap();
+    let new: Vec<bool> = done.pages.iter().map(|added| added.is_some_and(|added| added.new)).collect();
+    assert_eq!(new, [true, false, true]);
+    for expected in [
+        "https://example.org/page/6: the importance is 1e40",
+        "the look at page 1 has the outcome \"changed\" but no digest",
+        "page 1: the importance is inf",
+        "what is known of hub 1: NaN is among its numbers",
+        "the name of a consumer has 1025 bytes; expected at most 1024",
+        "the name of a key has 1025 bytes",
+        "the look at page 1 (https://example.org/page/0) is a revisit of a body that is not there",
+    ] {
+        let matching = done.refused.iter().filter(|why| why.starts_with(expected));
+        assert_eq!(matching.count(), 1, "{expected}: {:?}", done.refused);
+    }
+    assert_eq!(done.refused.len(), 7);
+    assert!(store.read().page(url(6).as_str()).unwrap().is_none());
+    assert_eq!(store.read().delivered("reader").unwrap(), Seq(1));
+    assert_eq!(store.read().observations_of(page, 9).unwrap().len(), 2);
+    assert_eq!(store.read().versions_of(page).unwrap().len(), 1);
     assert_sound(directory.path());
 }
 

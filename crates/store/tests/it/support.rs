@@ -40,7 +40,7 @@ pub(crate) fn opened() -> (tempfile::TempDir, Store) {
 /// Adds `count` pages.
 pub(crate) fn add_pages(store: &mut Store, count: usize) -> Vec<PageId> {
     let batch = Batch { pages: (0..count).map(new_page).collect(), ..Batch::default() };
-    store.commit(&batch).unwrap().pages.iter().map(|added| added.page).collect()
+    store.commit(&batch).unwrap().pages.iter().map(|added| added.unwrap().page).collect()
 }
 
 pub(crate) fn head(status: u16) -> HttpHead {
@@ -53,6 +53,7 @@ pub(crate) fn response(url: &Address, seconds: i64, body: &[u8]) -> Encoded {
     let ip = Some("192.0.2.7".parse().unwrap());
     Response {
         url,
+        page: url,
         time: at(seconds),
         ip,
         head: &head,
@@ -76,6 +77,7 @@ pub(crate) fn revisit(
     let digest = Digest::of(body);
     Revisit {
         url,
+        page: url,
         time: at(seconds),
         ip: None,
         head: &head,
@@ -128,8 +130,9 @@ pub(crate) fn assert_sound(directory: &Path) -> Report {
 
 /// The WARC files of a store, in order.
 pub(crate) fn segment_files(directory: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> =
-        std::fs::read_dir(directory.join("warc")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = std::fs::read_dir(directory.join("warc")).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.to_str().unwrap().ends_with(".warc.gz"));
     files.sort();
     files
 }

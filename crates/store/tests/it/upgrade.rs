@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use refrain_core::time::Time;
-use refrain_store::{Batch, Digest, Options, Origin, Outcome, Reader, Seq, Store, StoreError};
+use refrain_store::{Batch, Digest, Options, Origin, Outcome, Reader, Roles, Seq, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::support::*;
@@ -108,14 +108,14 @@ fn looks_become_chains() {
     // Numbers of what was removed are not used again.
     commit_looks(&mut store, vec![look(pages[0], 60, Outcome::Changed, Some(Digest::of(b"new")))]);
     assert_eq!(numbers(&store, 0, 9), [100, 3, 1, 5]);
-    let changes = store.read().changes_since(Seq(0), 9).unwrap();
+    let changes = store.read().changes_since(Seq(0), 9, Roles::ALL).unwrap().changes;
     assert_eq!(
         changes.iter().map(|change| (change.seq.0, change.observation)).collect::<Vec<_>>(),
         [(1, 1), (2, 2), (3, 3), (5, 100)]
     );
     // A page that is removed takes its looks and changes along, and nothing else.
     store.commit(&Batch { removals: vec![pages[0]], ..Batch::default() }).unwrap();
-    let changes = store.read().changes_since(Seq(0), 9).unwrap();
+    let changes = store.read().changes_since(Seq(0), 9, Roles::ALL).unwrap().changes;
     assert_eq!(changes.iter().map(|change| change.seq.0).collect::<Vec<_>>(), [2]);
     let mut left = Vec::new();
     store

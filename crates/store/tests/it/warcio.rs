@@ -17,6 +17,7 @@ fn warcio_reads_every_record_while_the_crawl_goes_on() {
     let answered = head(200);
     let full = Response {
         url: &url,
+        page: &url,
         time: at(1),
         ip: Some("2001:db8::1".parse().unwrap()),
         head: &answered,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Crawl, Follow, Seed, Settings, Summary, Until, add_seeds};
+use refrain_engine::{Clock, Crawl, Follow, Politeness, Seed, Settings, Summary, Until, add_seeds};
 use refrain_fetch::client::{self, Client, Request};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{Options, Store};
@@ -148,6 +148,7 @@ fn settings(until: Until) -> Settings {
         patience: 0.0,
         parallel: PARALLEL,
         follow: Some(Follow::SameHost),
+        politeness: Politeness::Host,
         client: client::Settings { allow_private: true, ..client::Settings::default() },
         until,
         ..Settings::default()

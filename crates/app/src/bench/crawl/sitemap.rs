@@ -34,7 +34,7 @@ pub(super) fn heard(runtime: &Runtime, data: &Path, known: usize) -> Result<Stri
     let (body, last) = (sitemap(&host, entries), address(&host, entries - 1));
     std::thread::spawn(move || serve(&listener, &host, &body, &clock, &to_asked));
     let store = Store::open(data, Options::default())?;
-    let (told, mut hears) = tokio::sync::mpsc::unbounded_channel();
+    let (told, mut hears) = refrain_engine::channel();
     // The sitemap is the only thing worth a request soon.
     let settings = Settings { rate: 20.0, follow: None, ..settings(Until::After(PATIENCE)) };
     let crawl = Crawl::new(store, data, settings, clock, Some(told))?;

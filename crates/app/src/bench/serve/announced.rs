@@ -32,7 +32,7 @@ pub(super) fn fill(data: &Path) -> Result<(), StoreError> {
     let pages: Result<Vec<NewPage>, StoreError> = (0..HUBS).map(|number| hub_page(number, now)).collect();
     let hosts = (0..HOSTS).map(|number| host(number, now)).collect();
     let added = store.commit(&Batch { hosts, pages: pages?, ..Batch::default() })?;
-    let hubs = added.pages.iter().map(|added| hub(added, &mut random)).collect();
+    let hubs = added.pages.iter().flatten().map(|added| hub(added, &mut random)).collect();
     let voices = (0..VOICES).map(|number| voice(number, &mut random)).collect();
     store.commit(&Batch { hubs, voices, ..Batch::default() })?;
     Ok(())

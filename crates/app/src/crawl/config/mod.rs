@@ -5,8 +5,10 @@ mod given;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde::Deserialize;
 
+use crate::data::changes::RoleChoice;
 use crate::failure::Failure;
 pub(crate) use given::{Bytes, Each, Listen, Period};
 
@@ -27,7 +29,9 @@ pub(crate) struct Config {
     pub(crate) follow: Option<String>,
     pub(crate) listen: Option<bool>,
     pub(crate) max_pages: Option<u64>,
+    pub(crate) max_names_per_domain: Option<u64>,
     pub(crate) gap: Option<Period>,
+    pub(crate) politeness: Option<Politeness>,
     pub(crate) patience: Option<f32>,
     pub(crate) per_host: Option<u16>,
     pub(crate) parallel: Option<usize>,
@@ -140,6 +144,20 @@ pub(crate) struct Site {
     pub(crate) half_life: Option<Period>,
 }
 
+/// What keeps requests apart by the gap, beside the host itself.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Politeness {
+    /// An IP address, once more than four hosts of the crawl are there
+    Auto,
+    /// Nothing: each host by itself
+    Host,
+    /// The registrable domain
+    Domain,
+    /// An IP address
+    Ip,
+}
+
 /// What is compared.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -159,6 +177,8 @@ pub(crate) struct Webhook {
     pub(crate) secret_env: Option<String>,
     pub(crate) secret_file: Option<PathBuf>,
     pub(crate) batch: Option<usize>,
+    #[serde(default)]
+    pub(crate) roles: Vec<RoleChoice>,
 }
 
 impl Config {
@@ -230,6 +250,10 @@ mod tests {
             ("[urlfrontier]\nschedule = \"maybe\"", "unknown variant `maybe`, expected `client` or `server`"),
             ("[[urlfrontier.crawl]]\nschedule = \"server\"", "missing field `pattern`"),
             ("[[site]]\nstart = \"http://a/\"\ncompare = \"colour\"", "unknown variant `colour`"),
+            (
+                "politeness = \"none\"",
+                "unknown variant `none`, expected one of `auto`, `host`, `domain`, `ip`",
+            ),
             ("rate = ", "line 1: "),
         ] {
             let said = wrong(text);

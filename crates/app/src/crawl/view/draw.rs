@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span as Run};
 use ratatui::widgets::{Block, Borders, Paragraph, Sparkline};
 use refrain_core::time::Time;
 use refrain_engine::{HostPulse, Pulse, Told};
-use refrain_store::Outcome;
+use refrain_store::{Outcome, Role};
 
 use super::{Extra, State};
 use crate::chart::{counted, grouped, percent, short};
@@ -79,10 +79,10 @@ fn draw_figures(frame: &mut Frame<'_>, area: Rect, state: &State, pulse: &Pulse)
     let history = state.freshness(picture.width as usize);
     frame.render_widget(Sparkline::default().data(history).max(100).style(Style::new().fg(ACCENT)), picture);
     let used = state.used().map_or("—".to_owned(), |used| format!("{}/s", short(rounded(used))));
-    // First visits are worth more than any other; they say nothing of what others must be worth.
-    let price = match pulse.waiting {
-        0 => format!("price {}", short(summary.price)),
-        waiting => format!("{} wait for a first visit", counted(waiting, "page")),
+    let price = match (pulse.waiting, summary.price) {
+        (0, Some(price)) => format!("price {}", short(price)),
+        (0, None) => "price not known yet".to_owned(),
+        (waiting, _) => format!("{} wait for a first visit", counted(waiting, "page")),
     };
     let line = vec![
         named("budget"),
@@ -97,11 +97,15 @@ fn draw_figures(frame: &mut Frame<'_>, area: Rect, state: &State, pulse: &Pulse)
         format!("  {} in all", grouped(summary.changed as usize)).dim(),
     ];
     frame.render_widget(Line::from(line), changes);
+    let outlets = match summary.outlets {
+        0 => String::new(),
+        outlets => format!(", {} to sitemaps and feeds", grouped(outlets as usize)),
+    };
     let line = vec![
         named("visits"),
         grouped(summary.looks as usize).into(),
         format!(
-            "  {} unchanged, {} new, {} gone, {} failed, {} received",
+            "  {} unchanged, {} new{outlets}, {} gone, {} failed, {} received",
             grouped(summary.unchanged as usize),
             grouped(summary.first as usize),
             grouped(summary.gone as usize),
@@ -161,9 +165,10 @@ fn draw_visits(frame: &mut Frame<'_>, area: Rect, state: &State) {
 }
 
 fn visit(told: &Told) -> Option<Line<'_>> {
-    let Told::Looked { time, url, outcome, note, status, .. } = told else { return None };
-    let word = format!("{:<10} ", spoken_outcome(*outcome));
+    let Told::Looked { time, url, role, outcome, note, status, .. } = told else { return None };
+    let word = format!("{:<10} ", spoken_outcome(*outcome, *role));
     let word = match outcome {
+        _ if outcome.is_fresh() && *role != Role::Page => word.dim(),
         Outcome::Changed => word.fg(ACCENT).bold(),
         Outcome::First => word.fg(ACCENT),
         Outcome::Unchanged | Outcome::NotModified => word.dim(),

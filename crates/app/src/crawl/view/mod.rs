@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::watch;
 
 use super::feed::Feed;
 use super::lines::lost;
 use crate::failure::Failure;
-use refrain_engine::Told;
+use refrain_engine::{Told, ToldReceiver};
 use state::State;
 
 /// The screen is drawn anew so often.
@@ -35,7 +34,7 @@ pub(crate) type Extras = Box<dyn FnMut() -> Vec<Extra> + Send>;
 
 /// Shows what happens until all is over, or somebody types `q`.
 pub(crate) fn watch(
-    mut told: UnboundedReceiver<Told>,
+    mut told: ToldReceiver,
     mut feed: Option<Feed>,
     stop: &watch::Sender<bool>,
     mut extras: Option<Extras>,
@@ -47,7 +46,7 @@ pub(crate) fn watch(
     let shown = show(&mut terminal, State::watched_at(board), stop, &mut extras, |state| {
         loop {
             match told.try_recv() {
-                Ok(Told::Changes(_)) => {
+                Ok(Told::Changes(_) | Told::Missed(_)) => {
                     if let (Some(feed), Ok(())) = (&mut feed, &fed) {
                         fed = feed.catch_up();
                         if let Some(sentence) = lost(&fed) {
@@ -110,7 +109,7 @@ mod tests {
     use ratatui::backend::TestBackend;
     use refrain_core::time::{Span, Time};
     use refrain_engine::{HostPulse, Pulse, Summary, UnderWay};
-    use refrain_store::Outcome;
+    use refrain_store::{Outcome, Role};
 
     use super::*;
 
@@ -125,7 +124,7 @@ mod tests {
                 pages: 1_234_567,
                 hosts: 321,
                 under_way: 1,
-                price: 0.0123,
+                price: Some(0.0123),
                 ..Summary::default()
             },
             rate: 12.5,
@@ -152,6 +151,7 @@ mod tests {
         Told::Looked {
             time: Time::from_nanos(1_700_000_019_000_000_000),
             url: url.to_owned(),
+            role: Role::Page,
             outcome,
             note: None,
             status: Some(200),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use refrain_core::time::{Span, Time};
 use refrain_engine::{Pulse, Told};
-use refrain_store::Outcome;
+use refrain_store::{Outcome, Role};
 
 /// Visits that are still shown.
 const VISITS: usize = 200;
@@ -39,8 +39,8 @@ impl State {
 
     pub(crate) fn hear(&mut self, told: Told) {
         match told {
-            Told::Looked { time, outcome, .. } => {
-                if outcome == Outcome::Changed {
+            Told::Looked { time, outcome, role, .. } => {
+                if outcome == Outcome::Changed && role == Role::Page {
                     self.changes.push_back(time);
                 }
                 self.visits.truncate(VISITS - 1);
@@ -56,7 +56,7 @@ impl State {
                 self.pulses.push_front(*pulse);
             }
             Told::Warning(sentence) => self.warning = Some(sentence),
-            Told::Announced { .. } | Told::Changes(_) | Told::Hub { .. } => {}
+            Told::Announced { .. } | Told::Changes(_) | Told::Hub { .. } | Told::Missed(_) => {}
         }
     }
 

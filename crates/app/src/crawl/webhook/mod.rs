@@ -2,19 +2,20 @@
 
 mod sign;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use refrain_core::time::{Span, Time};
-use refrain_engine::{Clock, Ledger, Told};
+use refrain_engine::{Clock, Ledger, Told, ToldSender};
 use refrain_fetch::client::{Client, Post, Settings};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Change, Reader, Seq};
-use tokio::sync::mpsc::UnboundedSender;
+use refrain_store::{LONGEST_NAME, Reader, Roles, Seq};
 use tokio::sync::watch;
 
 use super::config;
-use crate::data::changes::change_line;
+use super::wanted::SiteRules;
+use crate::data::changes::{Changed, Lines, RoleChoice, WhichChanges};
 use crate::failure::Failure;
 use sign::Secret;
 
@@ -38,6 +39,7 @@ pub(crate) struct Hook {
     url: PageUrl,
     secret: Option<Secret>,
     batch: usize,
+    roles: Roles,
 }
 
 impl Hook {
@@ -63,18 +65,23 @@ impl Hook {
             return Err(wrong(format!("batch is {batch}; expected 1 to {LARGEST_BATCH}")));
         }
         let name = given.name.clone().unwrap_or_else(|| url.as_str().to_owned());
-        Ok(Self { name, url, secret, batch })
+        if name.len() > LONGEST_NAME {
+            return Err(wrong(format!(
+                "its name (the address, if there is no other) has {} bytes; expected at most {LONGEST_NAME}, as in name = \"search\"",
+                name.len()
+            )));
+        }
+        Ok(Self { name, url, secret, batch, roles: RoleChoice::roles(&given.roles) })
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    fn post(&self, changes: &[Change], now: Time) -> Post {
-        let lines: Vec<String> =
-            changes.iter().map(|change| change_line(change).trim_end().to_owned()).collect();
+    fn post(&self, changes: &[Changed], now: Time) -> Post {
+        let lines: Vec<String> = changes.iter().map(Changed::json).collect();
         let body = format!("{{\"changes\":[{}]}}", lines.join(",")).into_bytes();
-        let end = |change: Option<&Change>| change.map_or(0, |change| change.seq.0);
+        let end = |change: Option<&Changed>| change.map_or(0, |change| change.seq);
         // The same changes have the same number, however often they are posted.
         let id = format!("changes-{}-{}", end(changes.first()), end(changes.last()));
         let timestamp = now.as_nanos().div_euclid(1_000_000_000);
@@ -98,11 +105,14 @@ fn secret_of(file: &Path) -> Result<String, Failure> {
 /// What it takes to deliver.
 pub(crate) struct Delivery {
     hook: Hook,
-    reader: Reader,
+    which: WhichChanges,
+    /// `None` while it reads.
+    reader: Option<Reader>,
+    data: PathBuf,
     client: Client,
     clock: Clock,
     ledger: Ledger,
-    told: UnboundedSender<Told>,
+    told: ToldSender,
     last: Seq,
 }
 
@@ -117,11 +127,13 @@ impl Delivery {
     pub(crate) fn new(
         hook: Hook,
         data: &Path,
+        rules: &Arc<SiteRules>,
         user_agent: &str,
         clock: Clock,
         ledger: Ledger,
-        told: UnboundedSender<Told>,
+        told: ToldSender,
     ) -> Result<Self, Failure> {
+        let which = WhichChanges { roles: hook.roles, diffs: Some(Arc::clone(rules)) };
         let reader = Reader::open(data)?;
         let last = reader.delivered(hook.name())?;
         let settings = Settings {
@@ -133,7 +145,8 @@ impl Delivery {
             ..Settings::default()
         };
         let client = Client::new(settings).map_err(|why| Failure::OnTheWay(why.to_string()))?;
-        Ok(Self { hook, reader, client, clock, ledger, told, last })
+        let (reader, data) = (Some(reader), data.to_owned());
+        Ok(Self { hook, which, reader, data, client, clock, ledger, told, last })
     }
 
     /// Delivers until the crawl is over (`over` becomes true), and then a little longer.
@@ -177,20 +190,36 @@ impl Delivery {
 
     /// Delivers a post; whether there was anything to deliver. An error is a sentence.
     async fn deliver(&mut self) -> Result<bool, String> {
-        let changes = self.reader.changes_since(self.last, self.hook.batch).map_err(|why| why.to_string())?;
-        let Some(end) = changes.last() else { return Ok(false) };
-        let answer = self.client.post(self.hook.post(&changes, self.clock.now())).await;
-        let status = answer.map_err(|why| why.to_string())?.status;
-        if !(200..300).contains(&status) {
-            return Err(format!("it answers with status {status}"));
+        let Lines { lines, end } = self.read().await?;
+        if !lines.is_empty() {
+            let answer = self.client.post(self.hook.post(&lines, self.clock.now())).await;
+            let status = answer.map_err(|why| why.to_string())?.status;
+            if !(200..300).contains(&status) {
+                return Err(format!("it answers with status {status}"));
+            }
         }
-        self.last = end.seq;
-        self.ledger.delivered(self.hook.name(), self.last);
-        Ok(true)
+        if end > self.last {
+            self.last = end;
+            self.ledger.delivered(self.hook.name(), self.last);
+        }
+        Ok(!lines.is_empty())
+    }
+
+    /// Reads the next changes, on a thread that may wait for the disk.
+    async fn read(&mut self) -> Result<Lines, String> {
+        let (reader, data) = (self.reader.take(), self.data.clone());
+        let (which, last, batch) = (self.which.clone(), self.last, self.hook.batch);
+        let read = move || {
+            let reader = reader.map_or_else(|| Reader::open(&data), Ok)?;
+            which.read(&reader, last, batch).map(|lines| (reader, lines))
+        };
+        let done = tokio::task::spawn_blocking(read).await.map_err(|why| why.to_string())?;
+        let (reader, lines) = done.map_err(|why| why.to_string())?;
+        self.reader = Some(reader);
+        Ok(lines)
     }
 
     fn warn(&self, sentence: String) {
-        // Nobody watches any more.
-        let _ = self.told.send(Told::Warning(sentence));
+        self.told.send(Told::Warning(sentence));
     }
 }

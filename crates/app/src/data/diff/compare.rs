@@ -12,6 +12,7 @@ use refrain_store::{PageRecord, Reader, StoreError, Version};
 use super::hunks::{Hunk, hunks};
 use crate::chart::grouped;
 use crate::cli::Which;
+use crate::data::ignored::{kept, masked};
 use crate::data::spelled;
 
 /// What to compare; the last change, if nothing is said.
@@ -28,7 +29,14 @@ pub(crate) enum Compared<'a> {
     /// There is nothing to compare: a sentence says why.
     Not(String),
     /// Where they differ; if they do not, why not.
-    Both { from: &'a Version, to: &'a Version, hunks: Vec<Hunk>, note: Option<Same> },
+    Both {
+        from: &'a Version,
+        to: &'a Version,
+        hunks: Vec<Hunk>,
+        note: Option<Same>,
+        /// In so many places the page has noise, which is left out.
+        ignored: usize,
+    },
 }
 
 /// Why versions do not differ.
@@ -40,6 +48,8 @@ pub(crate) enum Same {
     Lines,
     /// What counts, by the rules for the site, is the same.
     ByTheRules,
+    /// Only noise differs, which does not count.
+    Noise,
     /// Only the markup is another.
     Text,
 }
@@ -106,10 +116,19 @@ pub(crate) fn compare<'a>(
             new.kind()
         )));
     };
+    let (mut old_lines, mut new_lines, mut ignored) = (old_lines, new_lines, 0);
+    let differs = old_lines != new_lines;
+    if let Some(kept) = kept(page).filter(|kept| !between.raw && kept.noise() > 0)
+        && let Some((old, new)) = masked(&kept, &old.look(rules), &new.look(rules))
+    {
+        (old_lines, new_lines, ignored) = (old, new, kept.noise());
+    }
     let hunks = hunks(&old_lines, &new_lines);
     let note = hunks.is_empty().then(|| {
         if from.digest == to.digest {
             Same::Body
+        } else if differs && ignored > 0 {
+            Same::Noise
         } else if between.raw {
             Same::Lines
         } else if rules.selectors.is_empty() {
@@ -118,7 +137,7 @@ pub(crate) fn compare<'a>(
             Same::ByTheRules
         }
     });
-    Ok(Compared::Both { from, to, hunks, note })
+    Ok(Compared::Both { from, to, hunks, note, ignored })
 }
 
 /// The versions to compare, the older first; `None` if there is nothing to compare with.
@@ -194,9 +213,13 @@ impl Body {
         self.content_type.as_ref().map_or("no known type", |kind| kind.essence.as_str())
     }
 
+    fn look(&self, rules: &Rules) -> Look {
+        Look::new(self.bytes(), self.content_type.as_ref(), rules)
+    }
+
     /// Its text, or all of it, line by line; `None` if it is made of something else than letters.
     fn lines(&self, raw: bool, rules: &Rules) -> Option<Vec<String>> {
-        let look = Look::new(self.bytes(), self.content_type.as_ref(), rules);
+        let look = self.look(rules);
         let text = look.text()?;
         if !raw {
             return Some(text.iter().map(str::to_owned).collect());

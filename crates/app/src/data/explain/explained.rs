@@ -2,11 +2,12 @@
 
 use refrain_core::estimate::Estimate;
 use refrain_core::time::Time;
-use refrain_engine::RobotsSay;
+use refrain_engine::{Price, RobotsSay};
 use refrain_store::{HostRow, Observation, PageRecord, Signal};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::data::ignored::Noise;
 use crate::data::shapes::{Heard, Look, Page, Ruling, moment, seconds};
 
 /// So many looks are shown, and so many signals.
@@ -26,12 +27,19 @@ pub(crate) struct Explained {
     pub(crate) stale_probability: Option<f64>,
     /// What a fetch now is worth: seconds for which the copy will be fresh that otherwise would not, times the importance.
     pub(crate) value: Option<f64>,
-    /// What a fetch must be worth.
-    pub(crate) price: Option<f64>,
+    /// What a fetch must be worth; none if that is not known yet.
+    price: Option<f64>,
+    /// How many fetches the price is learned from; none if it was set. With few of them it is not settled.
+    price_fetches: Option<u64>,
+    /// If no crawl runs: when the last one ended. Probability, value and price are as of then.
+    #[schema(format = DateTime)]
+    pub(crate) as_of: Option<String>,
     /// When its turn is expected; none: never, if nothing happens.
     #[schema(format = DateTime)]
     pub(crate) due: Option<String>,
     pub(crate) host: HostFacts,
+    /// What of it does not count as a change; none: all of it counts.
+    pub(crate) noise: Option<Noise>,
     /// The latest first.
     looks: Vec<Look>,
     /// The latest first.
@@ -53,11 +61,20 @@ impl Explained {
             stale_probability: None,
             value: None,
             price: None,
+            price_fetches: None,
+            as_of: None,
             due: None,
+            noise: None,
             host,
             looks: looks.into_iter().map(Look::from).collect(),
             signals: signals.into_iter().map(Heard::from).collect(),
         }
+    }
+
+    /// What a fetch must be worth, if that is known.
+    pub(crate) fn set_price(&mut self, price: Option<Price>) {
+        self.price = price.map(|price| price.value);
+        self.price_fetches = price.and_then(|price| price.fetches);
     }
 }
 

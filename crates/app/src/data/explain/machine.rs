@@ -39,6 +39,8 @@ pub(super) fn write(out: &mut dyn Write, facts: Facts) -> io::Result<()> {
         host,
         robots,
         believed,
+        value,
+        left,
         rate,
         standing,
         outlook,
@@ -46,6 +48,7 @@ pub(super) fn write(out: &mut dyn Write, facts: Facts) -> io::Result<()> {
         looks,
         signals,
         queued,
+        noise,
         ..
     } = facts;
     let mut host = HostFacts::new(host, robots, now);
@@ -53,9 +56,11 @@ pub(super) fn write(out: &mut dyn Write, facts: Facts) -> io::Result<()> {
     host.gap_seconds = host.gap_seconds.or(usual);
     let mut explained = Explained::new(page, is_under_way, host, looks, signals);
     explained.stale_probability = believed.stale;
-    explained.value = Some(believed.value);
-    explained.price = standing.as_ref().and_then(|standing| standing.price);
-    explained.due = moment(outlook.and_then(|outlook| outlook.due));
+    explained.value = value;
+    explained.noise = noise;
+    explained.set_price(standing.as_ref().and_then(|standing| standing.price));
+    explained.as_of = moment(left.map(|left| left.time));
+    explained.due = moment(outlook.filter(|_| left.is_none()).and_then(|outlook| outlook.due));
     let counts = believed.counts;
     let changes = Changes { rate: rate.into(), intervals: counts.all, changed: counts.changed };
     let rate_per_second = standing.map(|standing| standing.rate);

@@ -2,15 +2,21 @@
 
 use std::io::{self, Write};
 
+use refrain_core::estimate::counts::Counts;
 use refrain_core::time::{Span, Time};
-use refrain_engine::RobotsSay;
+use refrain_engine::{Price, RobotsSay};
 use refrain_store::{Observation, PageState, Signal};
 
 use super::Facts;
+use super::why;
 use crate::chart::{counted, grouped, percent, short};
 use crate::data::harmless::harmless;
+use crate::data::ignored::Noise;
 use crate::data::spelled;
 use crate::units;
+
+/// An estimate from fewer intervals leans on other pages.
+const FEW: usize = 5;
 
 pub(super) fn write(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     let page = &facts.page;
@@ -28,76 +34,29 @@ pub(super) fn write(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
         }
         writeln!(out)?;
     }
+    write_noise(out, facts)?;
     write_looks(out, facts)?;
     write_signals(out, facts)
 }
 
-/// The answer, in a sentence or two.
-pub(crate) fn why(facts: &Facts) -> String {
-    let page = &facts.page;
-    match page.state {
-        PageState::Paused => {
-            return "It is paused: it is not fetched until somebody takes that back".to_owned();
-        }
-        PageState::Gone => {
-            let said = page.status.map_or_else(String::new, |status| format!(" ({status})"));
-            return format!(
-                "It is gone, its server says{said}: a crawl that runs looks for it now and then, one that starts leaves it out"
-            );
-        }
-        PageState::Disallowed => {
-            let rule = match &facts.robots {
-                Some(RobotsSay::Disallowed(rule)) => format!(" ({})", harmless(rule)),
-                _ => String::new(),
-            };
-            return format!(
-                "It is not fetched: robots.txt forbids it{rule}; that is asked again whenever a crawl starts"
-            );
-        }
-        PageState::Active => {}
+/// What does not count as a change.
+fn write_noise(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
+    let Some(noise) = &facts.noise else { return Ok(()) };
+    writeln!(out, "ignored: {}", noise_line(noise))?;
+    for place in &noise.shown {
+        writeln!(out, "  {:<20} {}", place.why(), harmless(&place.text))?;
     }
-    if facts.is_under_way {
-        return "It is being fetched at this moment".to_owned();
+    if noise.places > noise.shown.len() {
+        writeln!(out, "  and {} more", grouped(noise.places - noise.shown.len()))?;
     }
-    let due = facts.outlook.and_then(|outlook| outlook.due);
-    if let Some(until) = facts.host.back_off_until.filter(|until| *until > facts.now) {
-        return format!(
-            "It waits for its host, which is left alone until {} ({})",
-            spelled(until),
-            from_now(facts, until)
-        );
-    }
-    if let Some(until) = facts.outlook.and_then(|outlook| outlook.not_before) {
-        return format!(
-            "It failed {} in a row, and is tried again from {} on ({})",
-            times(page.failures),
-            spelled(until),
-            from_now(facts, until)
-        );
-    }
-    let Some(fetched) = page.fetched else {
-        return match facts.standing {
-            Some(_) => "It was never fetched: it comes before pages that have a copy, as soon as its host's turn comes".to_owned(),
-            None => "It was never fetched: no crawl has run here yet".to_owned(),
-        };
-    };
-    let stale = percent(facts.believed.stale.unwrap_or(0.0));
-    let is = format!("Its copy is {} old, and stale with a probability of {stale}", age(facts, fetched));
-    let price = facts.standing.as_ref().and_then(|standing| standing.price);
-    match (price, due) {
-        (None, _) => {
-            format!("{is}; what a fetch must be worth is not known yet, no crawl has fetched a page twice")
-        }
-        (Some(_), Some(due)) if due <= facts.now => {
-            format!("{is}: it is worth a fetch, as soon as the budget and its host have one")
-        }
-        (Some(_), Some(due)) => {
-            format!("{is}; its turn is expected at {} ({})", spelled(due), from_now(facts, due))
-        }
-        (Some(_), None) => {
-            format!("{is}; other pages are always worth more, so it is not fetched with this budget")
-        }
-    }
+    writeln!(out)
+}
+
+/// How much is ignored, and why.
+pub(crate) fn noise_line(noise: &Noise) -> String {
+    let places = counted(noise.places, "place");
+    let pairs = counted(usize::from(noise.quick_pairs), "pair");
+    format!("{places} with noise, found in {pairs} of looks seconds apart")
 }
 
 pub(crate) fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
@@ -108,6 +67,7 @@ pub(crate) fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     }
     let found = match page.found.as_str() {
         "urlfrontier" => "by another crawler".to_owned(),
+        "archive" => "from the archive".to_owned(),
         found => format!("as a {}", harmless(found)),
     };
     rows.push(("added", format!("{}, {found}", moment(facts, page.added))));
@@ -118,7 +78,8 @@ pub(crate) fn page_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     }
     rows.push(("changed", or_never(page.changed)));
     if page.failures > 0 {
-        rows.push(("failed", format!("{} in a row", times(page.failures))));
+        let what = if page.state == PageState::Gone { "missing" } else { "failed" };
+        rows.push((what, format!("{} in a row", times(page.failures))));
     }
     if let Some(target) = &page.redirect {
         rows.push(("leads to", harmless(target).into_owned()));
@@ -134,36 +95,56 @@ pub(crate) fn change_rows(facts: &Facts) -> Vec<(&'static str, String)> {
         "about every",
         format!("{} ({:.0} %: {often} to {})", every(rate.rate), 100.0 * facts.sure, every(rate.low)),
     )];
-    let learned = if counts.all < 0.5 {
-        "from other pages: this one was not seen twice yet".to_owned()
-    } else {
-        format!(
-            "from {} between two looks, {} with a change, and from other pages",
-            counted(counts.all.round() as usize, "interval"),
-            grouped(counts.changed.round() as usize)
-        )
-    };
-    rows.push(("learned", learned));
+    rows.push(("learned", learned(counts)));
+    let when = if facts.left.is_some() { ("stale then", "worth then") } else { ("stale now", "worth now") };
     if let Some(stale) = facts.believed.stale {
-        rows.push(("stale now", format!("with a probability of {}", percent(stale))));
-        rows.push((
-            "worth now",
-            format!("{} (seconds of fresh copy, times importance)", short(facts.believed.value)),
-        ));
+        rows.push((when.0, format!("with a probability of {}", percent(stale))));
     }
-    let price = facts.standing.as_ref().and_then(|standing| standing.price);
-    let rate = facts
-        .standing
-        .as_ref()
-        .map_or_else(String::new, |standing| format!(", at {} requests a second", short(standing.rate)));
-    rows.push((
-        "price",
-        price.map_or_else(
-            || "not known yet".to_owned(),
-            |price| format!("{}: what fetches were worth lately{rate}", short(price)),
-        ),
-    ));
+    if let Some(value) = facts.value {
+        rows.push((when.1, format!("{} (seconds of fresh copy, times importance)", short(value))));
+    }
+    rows.push(("price", price_row(facts)));
     rows
+}
+
+/// What an estimate rests on. With few observations of its own little is known of a page.
+fn learned(counts: &Counts) -> String {
+    if counts.all < 0.5 {
+        return "from other pages: this one was not seen twice yet".to_owned();
+    }
+    let all = counts.all.round() as usize;
+    let few = if all < FEW {
+        "; so few that the estimate leans on pages that are alike"
+    } else {
+        ", and from other pages"
+    };
+    format!(
+        "from {} between two looks, {} with a change{few}",
+        counted(all, "interval"),
+        grouped(counts.changed.round() as usize)
+    )
+}
+
+fn price_row(facts: &Facts) -> String {
+    let Some(standing) = &facts.standing else { return "not known yet: no crawl has run here".to_owned() };
+    let rate = short(standing.rate);
+    match standing.price {
+        None => "not known yet: no page that had a copy was fetched".to_owned(),
+        Some(Price { value, fetches: None }) => {
+            format!("{}: as it was set, at no more than {rate} requests a second", short(value))
+        }
+        Some(price @ Price { value, fetches: Some(fetches) }) if !price.is_settled() => format!(
+            "{}: the median of {} so far, at {rate} requests a second; that is not settled yet",
+            short(value),
+            self::fetches(fetches),
+        ),
+        Some(Price { value, .. }) => {
+            format!(
+                "{}: the median of what fetches were worth lately, at {rate} requests a second",
+                short(value)
+            )
+        }
+    }
 }
 
 pub(crate) fn host_rows(facts: &Facts) -> Vec<(&'static str, String)> {
@@ -171,6 +152,9 @@ pub(crate) fn host_rows(facts: &Facts) -> Vec<(&'static str, String)> {
     let mut rows = vec![("name", harmless(&host.name).into_owned())];
     if let Some(gap) = host.gap.or(facts.standing.as_ref().map(|standing| standing.gap)) {
         rows.push(("gap", format!("{} between two requests", units::spoken(gap))));
+    }
+    if host.paused {
+        rows.push(("paused", "nothing is fetched from it until somebody takes that back".to_owned()));
     }
     if let Some(until) = host.back_off_until.filter(|until| *until > facts.now) {
         rows.push(("left alone", format!("until {} ({})", spelled(until), from_now(facts, until))));
@@ -236,11 +220,16 @@ fn signal_line(signal: &Signal) -> String {
     line.trim_end().to_owned()
 }
 
-fn times(count: u32) -> String {
+/// So many fetches, in words.
+pub(super) fn fetches(count: u64) -> String {
+    if count == 1 { "1 fetch".to_owned() } else { format!("{} fetches", grouped(count as usize)) }
+}
+
+pub(super) fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-fn age(facts: &Facts, time: Time) -> String {
+pub(super) fn age(facts: &Facts, time: Time) -> String {
     units::about(facts.now.since(time))
 }
 
@@ -250,6 +239,6 @@ fn moment(facts: &Facts, time: Time) -> String {
 }
 
 /// A moment to come.
-fn from_now(facts: &Facts, time: Time) -> String {
+pub(super) fn from_now(facts: &Facts, time: Time) -> String {
     format!("in {}", units::about(time.since(facts.now)))
 }

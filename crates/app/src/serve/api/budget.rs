@@ -21,7 +21,7 @@ pub(crate) struct Spent {
     /// With a price, at most so many fetches per second.
     cap_per_second: Option<f64>,
     /// What the last few dozen fetches were worth.
-    price_now: f64,
+    price_now: Option<f64>,
     /// The share of copies that are expected to be fresh, weighted by importance.
     freshness: Option<f64>,
 }
@@ -36,7 +36,7 @@ impl From<BudgetNow> for Spent {
             rate_per_second: rate,
             price,
             cap_per_second: cap,
-            price_now: is.price,
+            price_now: is.price.map(|price| price.value),
             freshness: is.freshness,
         }
     }

@@ -1,5 +1,6 @@
 //! What changed: after a number, or as soon as something does.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -10,7 +11,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::input::{Asked, limit};
-use super::shapes::Changed;
+use crate::crawl::wanted::SiteRules;
+use crate::data::changes::{Changed, Lines, RoleChoice, WhichChanges};
 use crate::serve::problem::{Answer, Problem};
 
 /// Nobody waits for longer.
@@ -30,6 +32,22 @@ pub(crate) struct After {
     /// If there are none, wait for some, so long.
     #[param(minimum = 0, maximum = 60)]
     wait_seconds: Option<f64>,
+    /// Of what: `page`, `sitemap`, `feed`, or `all`.
+    #[param(inline, default = "page")]
+    role: Option<RoleChoice>,
+    /// Whether each says what was removed and added. Then there are at most 100 at a time.
+    #[param(default = true)]
+    diff: Option<bool>,
+}
+
+/// Which lines are wanted; `None`: what is usual.
+pub(crate) fn which(app: &App, role: Option<RoleChoice>, diff: Option<bool>) -> Answer<WhichChanges> {
+    let rules = SiteRules::of(&app.config).map_err(|why| {
+        tracing::error!(%why, "the rules of a site cannot be used");
+        Problem::ours()
+    })?;
+    let diffs = diff.unwrap_or(true).then(|| Arc::new(rules));
+    Ok(WhichChanges { roles: RoleChoice::roles(role.as_slice()), diffs })
 }
 
 /// Some of the changes.
@@ -37,17 +55,19 @@ pub(crate) struct After {
 pub(crate) struct Changes {
     /// In the order of their numbers.
     changes: Vec<Changed>,
-    /// Go on after this one.
+    /// Go on after this one; it passes what was not asked for.
     next: i64,
 }
 
-/// What changed, in order, each change once
+/// First copies and changes of pages, in order, each once
 ///
-/// With `wait_seconds` it answers as soon as something changes (long polling); `/v1/changes/stream` sends changes as they happen.
+/// Sitemaps and feeds are left out unless `role` asks for them. With `wait_seconds` it answers as soon as something changes (long polling); `/v1/changes/stream` sends changes as they happen.
 #[utoipa::path(get, path = "/v1/changes", tag = "changes", params(After), responses((status = 200, body = Changes)))]
 pub(crate) async fn changes(State(app): State<App>, Asked(asked): Asked<After>) -> Answer<Json<Changes>> {
     let limit = limit(asked.limit, 1000, 10_000)?;
-    let after = Seq(asked.after.unwrap_or(0));
+    let which = which(&app, asked.role, asked.diff)?;
+    let limit = which.at_once(limit);
+    let mut after = Seq(asked.after.unwrap_or(0));
     if after.0 < 0 {
         return Err(Problem::bad(format!("after is {}; expected a number that is not negative", after.0)));
     }
@@ -56,20 +76,21 @@ pub(crate) async fn changes(State(app): State<App>, Asked(asked): Asked<After>) 
         return Err(Problem::bad(format!("wait_seconds is {wait}; expected 0 to {LONGEST_WAIT}")));
     }
     let mut news = app.changes.clone();
-    let end = tokio::time::sleep(Duration::from_secs_f64(wait));
-    tokio::pin!(end);
+    let late = tokio::time::sleep(Duration::from_secs_f64(wait));
+    tokio::pin!(late);
     loop {
         news.mark_unchanged();
-        let found = app.readers.scan(move |reader| reader.changes_since(after, limit)).await?;
-        let next = found.last().map_or(after.0, |change| change.seq.0);
-        if !found.is_empty() || wait == 0.0 {
-            return Ok(Json(Changes { changes: found.into_iter().map(Changed::from).collect(), next }));
+        let own = which.clone();
+        let Lines { lines, end } = app.readers.scan(move |reader| own.read(reader, after, limit)).await?;
+        after = end;
+        if !lines.is_empty() || wait == 0.0 {
+            return Ok(Json(Changes { changes: lines, next: after.0 }));
         }
-        let none = Changes { changes: Vec::new(), next };
+        let none = Changes { changes: lines, next: after.0 };
         tokio::select! {
             news = news.changed() => if news.is_err() { return Ok(Json(none)) },
             () = app.closed() => return Ok(Json(none)),
-            () = &mut end => return Ok(Json(none)),
+            () = &mut late => return Ok(Json(none)),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::serve::problem::{Answer, Problem};
 /// The longest span that is taken, in seconds.
 pub(crate) const LONGEST: f64 = 9e9;
 /// The greatest importance.
-pub(crate) const GREATEST: f64 = 1e30;
+pub(crate) const GREATEST: f64 = refrain_store::GREATEST_IMPORTANCE;
 
 /// What stands after the question mark.
 pub(crate) struct Asked<T>(pub(crate) T);

@@ -20,6 +20,7 @@ use super::pages::copy::{at_time, send};
 use super::pages::one::Address;
 use crate::serve::guard::Caller;
 use crate::serve::problem::{Answer, Details, Problem};
+use crate::serve::tokens::Scope;
 
 /// So many are in a list; lines may be any number.
 const MOST: usize = 10_000;
@@ -179,6 +180,8 @@ fn as_bytes(reads: &[Read]) -> Vec<u8> {
 }
 
 /// Read the copy of a page, and count that as a request
+///
+/// What is counted changes how much pages matter: the token needs the scope `write` as well. `/v1/pages/{id}/copy` only reads.
 #[utoipa::path(get, path = "/v1/read", tag = "requests",
     params(Address, ("If-None-Match" = Option<String>, Header, description = "Nothing is sent if it is still this one.")),
     responses((status = 200, description = "The body, as it came.", body = Vec<u8>, content_type = "*/*"),
@@ -187,9 +190,15 @@ fn as_bytes(reads: &[Read]) -> Vec<u8> {
                content_type = "application/problem+json")))]
 pub(crate) async fn read(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     Asked(address): Asked<Address>,
     headers: HeaderMap,
 ) -> Answer<Response> {
+    if caller.0.is_some_and(|token| !token.allows(Scope::Write)) {
+        return Err(Problem::forbidden(
+            "the token may read but not count what is read; expected one with the scopes read and write, or /v1/pages/{id}/copy, which does not count",
+        ));
+    }
     let page = app.readers.look(|reader| super::pages::at(reader, &address.url))?;
     // Whether there is a copy or not, somebody wanted it.
     app.reads.read(page.id);

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use refrain_core::time::Time;
 use refrain_engine::Pulse;
+use refrain_store::Reader;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -24,7 +25,7 @@ pub(crate) struct Status {
     /// The budget: requests per second.
     rate_per_second: f64,
     /// What a fetch is worth.
-    price: f64,
+    price: Option<f64>,
     /// The share of copies that are expected to be fresh, weighted by importance.
     freshness: Option<f64>,
     pages: u64,
@@ -32,7 +33,7 @@ pub(crate) struct Status {
     hubs: u64,
     /// Pages that wait for their first visit.
     waiting: usize,
-    /// Requests under way.
+    /// Fetches under way, and those whose outcome is not on the disk yet, at this moment. If there are none, no change is on its way.
     under_way: usize,
     /// Requests that were paid for.
     requests: u64,
@@ -71,7 +72,7 @@ pub(crate) struct Slow {
     back_off_until: Option<String>,
 }
 
-/// How the crawl is doing, as of a second ago
+/// How the crawl is doing, as of a second ago; what is under way, and the last change, as of now
 #[utoipa::path(get, path = "/v1/status", tag = "status", responses((status = 200, body = Status)))]
 pub(crate) async fn status(State(app): State<App>, _: NoQuery) -> Answer<Json<Status>> {
     let pulse = app.pulse.borrow().clone();
@@ -79,12 +80,14 @@ pub(crate) async fn status(State(app): State<App>, _: NoQuery) -> Answer<Json<St
         let status = http::StatusCode::SERVICE_UNAVAILABLE;
         Problem::later(status, "not-ready", "the crawl has not begun yet", 1)
     })?;
-    let last_change = app.changes.borrow().0;
-    Ok(Json(Status::new(&pulse, last_change)))
+    // In this order: with nothing under way, no change comes after the last.
+    let under_way = app.handle.under_way().await?;
+    let last_change = app.readers.look(Reader::last_seq)?.0;
+    Ok(Json(Status::new(&pulse, under_way, last_change)))
 }
 
 impl Status {
-    fn new(pulse: &Pulse, last_change: i64) -> Self {
+    fn new(pulse: &Pulse, under_way: usize, last_change: i64) -> Self {
         let sum = &pulse.summary;
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -97,7 +100,7 @@ impl Status {
             hosts: sum.hosts,
             hubs: sum.hubs,
             waiting: pulse.waiting,
-            under_way: sum.under_way,
+            under_way,
             requests: sum.requests,
             looks: sum.looks,
             first: sum.first,

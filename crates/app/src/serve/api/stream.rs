@@ -3,6 +3,7 @@
 //! Each event has the number of its change, so a browser, or any client, that lost its connection goes on where it was. Who reads too slowly
 //! is cut off, and goes on in the same way; nobody makes the server remember anything for them.
 
+use std::fmt::Write as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -21,8 +22,9 @@ use tokio::sync::mpsc;
 use utoipa::IntoParams;
 
 use super::App;
+use super::changes::which;
 use super::input::Asked;
-use super::shapes::Changed;
+use crate::data::changes::{Lines, RoleChoice, WhichChanges};
 use crate::serve::problem::{Answer, Problem};
 
 /// So many changes are sent at a time,
@@ -42,11 +44,18 @@ pub(crate) struct From {
     /// After this change; without it (and without `Last-Event-ID`), with what changes from now on.
     #[param(minimum = 0)]
     after: Option<i64>,
+    /// Of what: `page`, `sitemap`, `feed`, or `all`.
+    #[param(inline, default = "page")]
+    role: Option<RoleChoice>,
+    /// Whether each says what was removed and added.
+    #[param(default = true)]
+    diff: Option<bool>,
 }
 
-/// What changes, as it happens, as server-sent events
+/// First copies and changes of pages, as they happen, as server-sent events
 ///
-/// Events are named `change`; their data are as in `/v1/changes`, their ids are the numbers of the changes.
+/// Events are named `change`; their data are as in `/v1/changes`, their ids are the numbers of the changes. An id without an event passes what was not
+/// asked for.
 #[utoipa::path(get, path = "/v1/changes/stream", tag = "changes",
     params(From, ("Last-Event-ID" = Option<String>, Header, description = "Go on after this change.")),
     responses((status = 200, description = "Events, without end.", body = String, content_type = "text/event-stream")))]
@@ -70,6 +79,7 @@ pub(crate) async fn stream(
         Some(after) => Seq(after),
         None => app.readers.look(refrain_store::Reader::last_seq)?,
     };
+    let which = which(&app, from.role, from.diff)?;
     let permit = Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Problem::later(status, "too-many-streams", "there are as many streams as there may be", 10)
@@ -78,7 +88,7 @@ pub(crate) async fn stream(
     tokio::spawn(async move {
         let _permit = permit;
         // However it ends: who reads goes on later.
-        let _ = send(&app, after, &to).await;
+        let _ = send(&app, &which, after, &to).await;
     });
     Ok(self::events(events))
 }
@@ -90,27 +100,29 @@ pub(crate) fn events(pieces: mpsc::Receiver<Bytes>) -> Response {
 }
 
 /// Sends changes until nobody reads, or all is over.
-async fn send(app: &App, mut after: Seq, to: &mpsc::Sender<Bytes>) -> Answer<()> {
+async fn send(app: &App, which: &WhichChanges, mut after: Seq, to: &mpsc::Sender<Bytes>) -> Answer<()> {
     let mut news = app.changes.clone();
     put(to, Bytes::from_static(b"retry: 1000\n\n")).await?;
     loop {
         news.mark_unchanged();
-        let found = app.readers.scan(move |reader| reader.changes_since(after, AT_A_TIME)).await?;
-        if let Some(last) = found.last() {
-            after = last.seq;
-            let is_all = found.len() < AT_A_TIME;
-            let mut text = Vec::with_capacity(256 * found.len());
-            for change in found {
-                text.extend_from_slice(format!("id: {}\nevent: change\ndata: ", change.seq.0).as_bytes());
-                // Numbers and texts always become JSON, and JSON has no line ends.
-                serde_json::to_writer(&mut text, &Changed::from(change)).map_err(|_| Problem::ours())?;
-                text.extend_from_slice(b"\n\n");
+        let own = which.clone();
+        let Lines { lines, end } =
+            app.readers.scan(move |reader| own.read(reader, after, own.at_once(AT_A_TIME))).await?;
+        if end > after {
+            after = end;
+            let mut text = String::with_capacity(512 * lines.len());
+            for line in &lines {
+                let _ = write!(text, "id: {}\nevent: change\ndata: {}\n\n", line.seq, line.json());
+            }
+            if lines.last().is_none_or(|last| last.seq < end.0) {
+                // Without data it is no event, but the place to go on from.
+                let _ = write!(text, "id: {}\n\n", end.0);
             }
             tokio::select! {
                 put = put(to, text.into()) => put?,
                 () = app.closed() => return Ok(()),
             }
-            if !is_all {
+            if !lines.is_empty() {
                 continue;
             }
         }

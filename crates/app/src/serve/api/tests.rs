@@ -100,8 +100,16 @@ fn look(time: Time) -> Look {
     let url = Address::new("https://example.org/1").unwrap();
     let head = HttpHead::response(200, "OK", [("Content-Type", &b"text/html"[..])]).unwrap();
     let body = warc::Body::new(BODY);
-    let response =
-        warc::Response { url: &url, time, ip: None, head: &head, body, truncated: None, request: None };
+    let response = warc::Response {
+        url: &url,
+        page: &url,
+        time,
+        ip: None,
+        head: &head,
+        body,
+        truncated: None,
+        request: None,
+    };
     let record = response.encode().unwrap();
     Look {
         page: PageId(1),

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use refrain_core::time::Span;
-use refrain_engine::{Clock, Handle, Pulse, Told};
+use refrain_engine::{Clock, Handle, Missed, Pulse, Told, ToldReceiver};
 use refrain_store::Seq;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::{Semaphore, watch};
 
 use super::{Board, router};
@@ -56,8 +55,8 @@ pub(crate) struct Beside {
 pub(crate) fn open(
     listen: &str,
     shown: Shown<'_>,
-    hears: UnboundedReceiver<Told>,
-) -> Result<(Beside, UnboundedReceiver<Told>), Failure> {
+    hears: ToldReceiver,
+) -> Result<(Beside, ToldReceiver), Failure> {
     let address = wanted::address("--dashboard", listen)?;
     let book = Book::open(shown.data, shown.clock.now())?;
     if !address.ip().is_loopback() && book.is_empty(shown.clock.now()) {
@@ -140,17 +139,17 @@ impl Drop for Beside {
     }
 }
 
-type Heard = (UnboundedReceiver<Told>, watch::Receiver<Seq>, watch::Receiver<Option<Arc<Pulse>>>);
+type Heard = (ToldReceiver, watch::Receiver<Seq>, watch::Receiver<Option<Arc<Pulse>>>);
 
 /// Everything is passed on; the last change and the last pulse are remembered.
-fn overhear(mut hears: UnboundedReceiver<Told>, last: Seq) -> Result<Heard, Failure> {
-    let (pass_on, passed_on) = unbounded_channel();
+fn overhear(mut hears: ToldReceiver, last: Seq) -> Result<Heard, Failure> {
+    let (pass_on, passed_on) = refrain_engine::channel();
     let (change, changes) = watch::channel(last);
     let (beat, pulses) = watch::channel(None);
     let listen = move || {
         while let Some(told) = hears.blocking_recv() {
             match &told {
-                Told::Changes(seq) => {
+                Told::Changes(seq) | Told::Missed(Missed { change: Some(seq), .. }) => {
                     change.send_replace(*seq);
                 }
                 Told::Pulse(pulse) => {
@@ -158,8 +157,8 @@ fn overhear(mut hears: UnboundedReceiver<Told>, last: Seq) -> Result<Heard, Fail
                 }
                 _ => {}
             }
-            // Nobody else listens any more: then it is only remembered.
-            let _ = pass_on.send(told);
+            // What finds no room there is counted there.
+            pass_on.send(told);
         }
     };
     std::thread::Builder::new()

@@ -21,14 +21,12 @@ use super::frame::Place;
 use super::words;
 use crate::chart::counted;
 use crate::cli::Which;
-use crate::crawl::wanted::rules_for;
 use crate::data::diff::compare::{Between, Compared, NotCompared, compare, text_of};
 use crate::data::diff::header;
 use crate::data::diff::hunks::Hunk;
 use crate::data::harmless::harmless;
-use crate::serve::api::App;
 use crate::serve::api::input::{Number, VersionNumber};
-use crate::serve::api::pages::diff::said;
+use crate::serve::api::pages::diff::{rules, said};
 use crate::serve::api::pages::known;
 use crate::serve::problem::{Answer, Problem};
 
@@ -48,13 +46,6 @@ fn version_of(reader: &Reader, id: i64, number: i64) -> Answer<(PageRecord, Vers
         )
     })?;
     Ok((page, version))
-}
-
-fn rules(app: &App, page: &PageRecord) -> Answer<refrain_fetch::change::Rules> {
-    rules_for(&app.config, &page.url).map_err(|why| {
-        tracing::error!(%why, "the rules of a site cannot be used");
-        Problem::ours()
-    })
 }
 
 /// How a copy is shown.
@@ -211,10 +202,13 @@ pub(super) async fn changes(desk: Desk, Number(id): Number, Query(ends): Query<E
             Ok(Compared::Not(why)) => {
                 Ok(Difference { page, ends: None, shown: html! { p.empty { (why) "." } } })
             }
-            Ok(Compared::Both { from, to, hunks, note }) => {
-                let shown = match note {
-                    Some(note) => html! { p.empty { (said(note)) "." } },
-                    None => differences(&hunks),
+            Ok(Compared::Both { from, to, hunks, note, ignored }) => {
+                let shown = html! {
+                    @if let Some(note) = note { p.empty { (said(note)) "." } }
+                    @else {
+                        (differences(&hunks))
+                        @if ignored > 0 { p.soft { (counted(ignored, "place")) " with noise left out, where it says [ignored]." } }
+                    }
                 };
                 Ok(Difference { page, ends: Some((from.clone(), to.clone())), shown })
             }

@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::{Board, Shared, frame};
 use crate::serve::api::body;
+use crate::serve::guard::Guard;
 use crate::serve::problem::{Answer, Problem};
 use crate::serve::server::Peer;
 use crate::serve::tokens::{Scope, Token};
@@ -60,15 +61,8 @@ impl Board {
             return Ok(Visitor { may_write: token.allows(Scope::Write), signed_in: true });
         }
         if self.guard.is_open() {
-            if !is_followed(method, headers) {
-                self.guard.is_ours(headers).map_err(Shut::No)?;
-            } else if !headers
-                .get(HOST)
-                .and_then(|host| host.to_str().ok())
-                .is_some_and(|host| self.guard.is_own_name(host))
-            {
-                return Err(Shut::No(Problem::forbidden("the Host line names somebody else")));
-            }
+            let may = if is_followed(method, headers) { Guard::is_direct } else { Guard::is_ours };
+            may(&self.guard, headers).map_err(Shut::No)?;
             return Ok(Visitor { may_write: true, signed_in: false });
         }
         Err(if is_foreign(headers) && is_followed(method, headers) { Shut::Bounce } else { Shut::SignIn })

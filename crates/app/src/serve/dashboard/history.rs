@@ -62,7 +62,7 @@ impl Recent {
             fresh: now.fresh - before.fresh,
             foretold: now.foretold - before.foretold,
             rate: pulse.rate,
-            price: now.price,
+            price: now.price.unwrap_or(0.0),
             requests: now.requests - before.requests,
             looks: now.looks - before.looks,
             changed: now.changed - before.changed,

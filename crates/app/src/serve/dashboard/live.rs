@@ -50,7 +50,7 @@ pub(super) fn numbers(board: &Board) -> Vec<(&'static str, String)> {
         ("changed-an-hour", per_hour.unwrap_or_else(|| "–".to_owned())),
         ("failed-share", super::words::share(failed)),
         ("rate", short(pulse.rate)),
-        ("price", super::words::number(sum.price)),
+        ("price", sum.price.map_or_else(|| "–".to_owned(), super::words::number)),
         ("pages", grouped(sum.pages as usize)),
         ("hosts", grouped(sum.hosts as usize)),
         ("waiting", grouped(pulse.waiting)),

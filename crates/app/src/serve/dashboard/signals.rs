@@ -1,10 +1,13 @@
 //! What sites announce, and how far it is believed.
 
+use std::collections::HashMap;
+
 use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use refrain_core::estimate::signals::pool::SignalPool;
 use refrain_core::estimate::signals::sure::Sure;
+use refrain_core::estimate::signals::trust::Trust;
 use refrain_engine::TOGETHER;
 use refrain_store::{Reader, StoreError, Voice, WhichVoices};
 use serde::Deserialize;
@@ -18,6 +21,8 @@ use crate::serve::problem::Answer;
 
 /// So many are shown at a time.
 const SHOWN: usize = 50;
+/// What a kind is elsewhere is learned from at most so many hosts.
+const MOST_HOSTS: usize = 5000;
 
 /// Which of them.
 #[derive(Debug, Default, Deserialize)]
@@ -47,7 +52,7 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
     let which = WhichVoices { host: asked.host.trim().to_ascii_lowercase(), kind: asked.kind.clone() };
     let skip = asked.skip;
     let read = move |reader: &Reader| {
-        let voices = reader.some_voices(&which, skip, SHOWN)?.into_iter().map(judged).collect();
+        let voices = judged(reader, reader.some_voices(&which, skip, SHOWN)?)?;
         Ok::<(usize, Vec<Judged>, Vec<String>), StoreError>((
             reader.count_voices(&which)?,
             voices,
@@ -75,17 +80,39 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
             section #voices data-live {
                 @if voices.is_empty() { p.empty { "No such signals. " a href="/signals" { "Show all" } "." } } @else { (table(&voices, all)) }
                 (words::pager("signals", &Portion { skip, shown: voices.len(), most: SHOWN, all }, |skip| asked.path(skip)))
-                p.small.soft { "Each figure leans on what the kind is elsewhere, as far as little was seen here. Where it lies in 19 of 20 cases says what was seen here alone: "
-                    "every pair of figures that makes it not much less likely than the best one does, as far as changes were expected rightly." }
+                p.small.soft { "Each figure leans on what the kind is elsewhere, as far as little was seen here, and so does the interval in which it lies in 19 of 20 cases: "
+                    "every figure that makes what was seen not much less likely than the best one does, as far as changes were expected rightly." }
             }
         }
     };
     Ok(desk.show(Place::Signals, "Signals", &main))
 }
 
-fn judged(voice: Voice) -> Judged {
-    let sure = SignalPool::from_bytes(&voice.learned).map(|pool| Sure::of(&pool));
-    (voice, sure)
+/// How sure figures are: they are the top of a posterior that leans on what their kind is elsewhere, and these are the intervals of the same one.
+fn judged(reader: &Reader, voices: Vec<Voice>) -> Result<Vec<Judged>, StoreError> {
+    let mut elsewhere: HashMap<String, Trust> = HashMap::new();
+    for voice in &voices {
+        if !elsewhere.contains_key(&voice.kind) {
+            elsewhere.insert(voice.kind.clone(), trust_in(reader, &voice.kind)?);
+        }
+    }
+    let sure = |voice: &Voice| {
+        let pool = SignalPool::from_bytes(&voice.learned)?;
+        Some(Sure::of(&pool, *elsewhere.get(&voice.kind)?))
+    };
+    Ok(voices.into_iter().map(|voice| (sure(&voice), voice)).map(|(sure, voice)| (voice, sure)).collect())
+}
+
+/// What a kind of signals is on all hosts together; of very many, on some of them.
+fn trust_in(reader: &Reader, kind: &str) -> Result<Trust, StoreError> {
+    let which = WhichVoices { host: String::new(), kind: kind.to_owned() };
+    let mut all = SignalPool::default();
+    for voice in reader.some_voices(&which, 0, MOST_HOSTS)? {
+        if let Some(pool) = SignalPool::from_bytes(&voice.learned) {
+            all.absorb(&pool);
+        }
+    }
+    Ok(all.trust(Trust::START))
 }
 
 fn table(voices: &[Judged], all: usize) -> Markup {
@@ -110,10 +137,11 @@ fn table(voices: &[Judged], all: usize) -> Markup {
     }
 }
 
-/// Where a share lies; what is believed of it, also by what is known elsewhere, always among it.
+/// Where a share lies, in whole percent, rounded outwards: the figure beside it is rounded to less. (The figure was fitted a little earlier, which
+/// may move it by a hair.)
 fn interval(share: f64, sure: Option<(f64, f64)>) -> String {
     let Some((low, high)) = sure else { return "–".to_owned() };
-    format!("{:.0} – {:.0} %", 100.0 * low.min(share), 100.0 * high.max(share))
+    format!("{:.0} – {:.0} %", (100.0 * low.min(share)).floor(), (100.0 * high.max(share)).ceil())
 }
 
 #[cfg(test)]
@@ -122,6 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_believed_lies_within() {
+        assert_eq!(interval(0.996, Some((0.9912, 0.9961))), "99 – 100 %");
         assert_eq!(interval(0.5, Some((0.254, 0.75))), "25 – 75 %");
         assert_eq!(interval(0.9, Some((0.25, 0.75))), "25 – 90 %");
         assert_eq!(interval(0.5, None), "–");

@@ -87,7 +87,7 @@ pub(super) fn host(name: &str) -> Markup {
 pub(super) fn state(state: PageState, failures: u32) -> Markup {
     html! {
         @if state != PageState::Active { span.tag { (state.as_str()) } }
-        @if failures > 0 { " " span.tag.bad { "failed " (failures) "×" } }
+        @if failures > 0 && state != PageState::Gone { " " span.tag.bad { "failed " (failures) "×" } }
     }
 }
 

@@ -2,16 +2,17 @@
 
 use prometheus_client::encoding::EncodeLabelSet;
 use refrain_engine::{Heard, Kind};
-use refrain_store::Outcome;
+use refrain_store::{Outcome, Role};
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-pub(super) struct OutcomeLabel {
+pub(super) struct LookLabels {
     outcome: &'static str,
+    role: &'static str,
 }
 
-impl OutcomeLabel {
-    pub(super) fn new(outcome: Outcome) -> Self {
-        Self { outcome: outcome.as_str() }
+impl LookLabels {
+    pub(super) fn new(outcome: Outcome, role: Role) -> Self {
+        Self { outcome: outcome.as_str(), role: role.as_str() }
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use refrain_core::time::Span;
 use refrain_engine::Heard;
-use refrain_store::{Outcome, Seq};
+use refrain_store::{Outcome, Role, Seq};
 
 use super::*;
 
@@ -79,10 +79,11 @@ fn value(samples: &[Sample], name: &str, labels: &[(&str, &str)]) -> f64 {
     found[0].value
 }
 
-fn looked(outcome: Outcome, seconds: f64) -> Told {
+fn looked(outcome: Outcome, role: Role, seconds: f64) -> Told {
     Told::Looked {
         time: Time::ZERO,
         url: "http://a.example/".to_owned(),
+        role,
         outcome,
         note: None,
         status: Some(200),
@@ -99,7 +100,7 @@ fn pulse() -> Told {
         pages: 100,
         hosts: 7,
         under_way: 5,
-        price: 1.5,
+        price: Some(1.5),
         found: 11,
         given: 10,
         taken: 7,
@@ -123,9 +124,9 @@ fn pulse() -> Told {
 /// Everything was counted once at least.
 fn busy() -> Metrics {
     let metrics = Metrics::new(Time::ZERO + Span::from_whole_secs(1_763_356_200));
-    metrics.hear(&looked(Outcome::Changed, 0.03));
-    metrics.hear(&looked(Outcome::Changed, 3.0));
-    metrics.hear(&looked(Outcome::NotModified, 0.001));
+    metrics.hear(&looked(Outcome::Changed, Role::Page, 0.03));
+    metrics.hear(&looked(Outcome::Changed, Role::Sitemap, 3.0));
+    metrics.hear(&looked(Outcome::NotModified, Role::Page, 0.001));
     let announced = |kind, signals| Told::Announced {
         time: Time::ZERO,
         url: "http://a.example/sitemap.xml".to_owned(),
@@ -164,8 +165,9 @@ fn what_happens_is_counted() {
         ("refrain_hosts_backed_off", &[], 4.0),
         ("refrain_requests_total", &[], 40.0),
         ("refrain_pages_found_total", &[], 11.0),
-        ("refrain_looks_total", &[("outcome", "changed")], 2.0),
-        ("refrain_looks_total", &[("outcome", "not modified")], 1.0),
+        ("refrain_looks_total", &[("outcome", "changed"), ("role", "page")], 1.0),
+        ("refrain_looks_total", &[("outcome", "changed"), ("role", "sitemap")], 1.0),
+        ("refrain_looks_total", &[("outcome", "not modified"), ("role", "page")], 1.0),
         ("refrain_look_duration_seconds_count", &[], 3.0),
         ("refrain_look_duration_seconds_sum", &[], 3.031),
         ("refrain_look_duration_seconds_bucket", &[("le", "0.04")], 2.0),
@@ -176,7 +178,7 @@ fn what_happens_is_counted() {
         ("refrain_signals_total", &[("kind", "websub")], 1.0),
         ("refrain_signals_came_true_total", &[], 2.0),
         ("refrain_complaints_total", &[], 0.0),
-        ("refrain_changes_total", &[], 17.0),
+        ("refrain_changes_total", &[], 1.0),
         ("refrain_warnings_total", &[], 1.0),
         ("refrain_decisions_missed_total", &[], 6.0),
         ("refrain_pushes_total", &[("kind", "indexnow"), ("verdict", "news")], 3.0),

@@ -33,7 +33,8 @@ pub(crate) trait Ears: Send + Sync + 'static {
     fn get(&self, request: Request) -> Soon<'_, Result<Option<Result<Response, FetchError>>, Over>>;
     /// Something handed to a hub.
     fn post(&self, post: Post) -> Soon<'_, Result<Response, FetchError>>;
-    /// Keeps something; it is on the disk when this returns. What is empty is not kept any more.
+    /// Keeps something; it is on the disk when the answer is there. What is kept under one name is written in the order of the calls. What is empty is
+    /// not kept any more.
     fn keep(&self, name: String, value: Vec<u8>) -> Soon<'_, Result<(), Over>>;
     /// What was kept under names that begin like this.
     fn kept(&self, start: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError>;

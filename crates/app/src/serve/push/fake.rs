@@ -10,7 +10,7 @@ use http::{HeaderMap, Request as HttpRequest};
 use refrain_core::time::{Span, Time};
 use refrain_engine::{Heard, Kind, Once, Over, Said, Source};
 use refrain_fetch::FetchError;
-use refrain_fetch::client::{Headers, Post, Request, Response, Version};
+use refrain_fetch::client::{Coded, Headers, Hold, Post, Request, Response, Version};
 use refrain_fetch::url::PageUrl;
 use refrain_store::{PageId, Role, StoreError};
 use tower::ServiceExt;
@@ -146,6 +146,8 @@ pub(super) fn response(status: u16, body: String, location: Option<&str>) -> Res
         raw: body.clone().into(),
         body: body.into(),
         truncated: false,
+        coded: Coded::default(),
+        hold: Hold::default(),
         location: location.map(PageUrl::parse),
     }
 }
@@ -208,15 +210,15 @@ impl Ears for Fake {
     }
 
     fn keep(&self, name: String, value: Vec<u8>) -> Soon<'_, Result<(), Over>> {
-        Box::pin(async move {
-            self.living(())?;
+        let done = self.living(());
+        if done.is_ok() {
             let mut kept = lock(&self.kept);
             kept.retain(|(known, _)| *known != name);
             if !value.is_empty() {
                 kept.push((name, value));
             }
-            Ok(())
-        })
+        }
+        Box::pin(std::future::ready(done))
     }
 
     fn kept(&self, start: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {

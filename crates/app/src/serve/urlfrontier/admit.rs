@@ -5,8 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::HeaderValue;
-use http::header::{AUTHORIZATION, HOST};
+use http::header::AUTHORIZATION;
 use tonic::{Code, Status};
 
 use super::refused;
@@ -32,10 +31,11 @@ fn scope(name: &str) -> Option<Scope> {
 /// Before every call.
 pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
-    if let Err(problem) = address.map_or(Ok(()), |address| guard.take(address)) {
+    let taken = address.map_or(Ok(()), |address| guard.take(address));
+    if let Err(problem) = taken.and_then(|()| guard.settle(&mut request)) {
         return refused::by(problem).into_http();
     }
-    if let Err(why) = may(&guard, &mut request) {
+    if let Err(why) = may(&guard, &request) {
         if let Some(address) = address
             .filter(|_| why.code() == Code::Unauthenticated && request.headers().contains_key(AUTHORIZATION))
         {
@@ -50,17 +50,12 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     })
 }
 
-fn may(guard: &Guard, request: &mut Request) -> Result<(), Status> {
+fn may(guard: &Guard, request: &Request) -> Result<(), Status> {
     // Health and reflection are for everybody.
     let Some(name) = request.uri().path().strip_prefix(SERVICE) else { return Ok(()) };
     let scope = scope(name).ok_or_else(|| {
         Status::unimplemented(format!("there is no call {name}; expected one of URLFrontier 2.6"))
     })?;
-    // HTTP/2 names the host elsewhere; the guard knows where HTTP has it.
-    let named = request.uri().authority().and_then(|name| HeaderValue::from_str(name.as_str()).ok());
-    if let (Some(name), false) = (named, request.headers().contains_key(HOST)) {
-        request.headers_mut().insert(HOST, name);
-    }
     guard.admit(request.headers(), scope).map(drop).map_err(refused::by)
 }
 

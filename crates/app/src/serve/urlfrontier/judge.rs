@@ -8,7 +8,7 @@ use super::proto::ack_message::Status::{Fail, Ok, Skipped};
 use super::proto::url_item::Item;
 use super::proto::{AckMessage, BatchAck, DiscoveredBatch, UrlItem};
 use super::wire::Info;
-use super::{address, seen};
+use super::{address, metadata, seen};
 
 /// The answer to what the queues were asked, until they answered: no number that is sent.
 const ASKED: i32 = -1;
@@ -50,11 +50,14 @@ impl Judge {
         self.begins.is_some()
     }
 
-    /// What the queues are to be asked; `None` if that is nothing, for it is no URL.
+    /// What the queues are to be asked; `None` if that is nothing, for it is no URL, or too long.
     fn put(&mut self, info: Info, said: Said, created: u64) -> Option<Put> {
         let Info { url, key, crawl, metadata } = info;
         let host = address::host(&url);
-        let is_taken = host.is_some() && address::is_name(&key) && address::is_name(&crawl);
+        let is_taken = host.is_some()
+            && address::is_name(&key)
+            && address::is_name(&crawl)
+            && metadata::is_bearable(&metadata);
         let Some(host) = host.filter(|_| is_taken) else {
             self.became.skipped += 1;
             return None;

@@ -10,6 +10,11 @@ use super::proto::StringList;
 /// The number of the field, and that it has a length.
 pub(super) const FIELD: u8 = 3 << 3 | 2;
 
+/// The longest metadata of a URL that are taken, in bytes as they are sent: what other servers take in a whole message.
+const LONGEST: usize = 4 << 20;
+/// The most keys and values in them.
+const MOST: usize = 100_000;
+
 /// An entry as others would read it.
 #[derive(Clone, PartialEq, Message)]
 struct Entry {
@@ -70,6 +75,13 @@ pub(super) fn entries(mut metadata: &[u8]) -> impl Iterator<Item = (&str, Values
     })
 }
 
+/// Returns false for metadata that are too long or have too many keys and values: each is read whenever its URL is given out.
+pub(super) fn is_bearable(metadata: &[u8]) -> bool {
+    let count = || entries(metadata).map(|(_, values)| 1 + values.texts().count()).sum::<usize>();
+    // Each key and each value takes at least two bytes.
+    metadata.len() <= 2 * MOST || (metadata.len() <= LONGEST && count() <= MOST)
+}
+
 /// A key and its values.
 fn read(mut entry: &[u8]) -> Option<(&str, Values<'_>)> {
     let (mut key, mut values) = ("", Values(&[]));
@@ -102,20 +114,23 @@ impl<'a> Values<'a> {
         true
     }
 
-    fn all(mut self) -> Vec<String> {
-        let texts = std::iter::from_fn(move || field(&mut self.0));
-        texts.filter_map(|(_, text)| String::from_utf8(text.to_vec()).ok()).collect()
+    fn texts(mut self) -> impl Iterator<Item = &'a str> {
+        let fields = std::iter::from_fn(move || field(&mut self.0));
+        fields.filter_map(|(_, text)| std::str::from_utf8(text).ok())
+    }
+
+    fn all(self) -> Vec<String> {
+        self.texts().map(str::to_owned).collect()
     }
 
     /// The last one.
-    pub(super) fn last(mut self) -> Option<&'a str> {
-        let last = std::iter::from_fn(move || field(&mut self.0)).last();
-        last.and_then(|(_, text)| std::str::from_utf8(text).ok())
+    pub(super) fn last(self) -> Option<&'a str> {
+        self.texts().last()
     }
 
     /// The first one, which for nearly all keys is the only one.
-    pub(super) fn first(mut self) -> Option<&'a str> {
-        field(&mut self.0).and_then(|(_, text)| std::str::from_utf8(text).ok())
+    pub(super) fn first(self) -> Option<&'a str> {
+        self.texts().next()
     }
 }
 
@@ -167,6 +182,22 @@ mod tests {
         assert_eq!(all["a"], ["1", "2"]);
         assert_eq!((all["none"].len(), read_all(&written(&all))), (0, all));
         assert_eq!(of([("a", "b")]), [FIELD, 8, 10, 1, b'a', 18, 3, 10, 1, b'b']);
+    }
+
+    #[test]
+    fn metadata_are_bounded() {
+        let value = |length| of([("k", "v".repeat(length).as_str())]);
+        let rest = value(4_000_000).len() - 4_000_000;
+        assert!(is_bearable(&[]) && is_bearable(&value(LONGEST - rest)));
+        assert!(!is_bearable(&value(LONGEST - rest + 1)));
+        let keys = |count| of((0..count).map(|_| ("", "")));
+        assert!(is_bearable(&keys(MOST / 2)) && !is_bearable(&keys(MOST / 2 + 1)));
+        let values = |count| {
+            let mut metadata = Vec::new();
+            add(&mut metadata, &entry("k", &vec![""; count])).unwrap();
+            metadata
+        };
+        assert!(is_bearable(&values(MOST - 1)) && !is_bearable(&values(MOST)));
     }
 
     #[test]

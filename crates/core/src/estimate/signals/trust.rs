@@ -52,16 +52,25 @@ impl SignalPrior {
         if time > 0.0 { (signals + self.signals) / time } else { 0.0 }
     }
 
-    /// The top of a likelihood under this prior.
-    pub fn on(&self, seen: &SignalScore<'_>) -> Option<Fit> {
-        let penalised = SignalScore {
+    /// How many signals this counts for where γ is learned.
+    pub(super) fn signals(&self) -> f64 {
+        self.signals
+    }
+
+    /// The posterior: a likelihood, and this prior as made-up data.
+    pub(super) fn posterior<'a>(&self, seen: &SignalScore<'a>) -> SignalScore<'a> {
+        SignalScore {
             unchanged_time: seen.unchanged_time + self.silent_time,
             unchanged_signals: seen.unchanged_signals + self.false_signals,
             silent_changes: seen.silent_changes + self.silent_changes,
             true_signals: seen.true_signals + self.true_signals,
             changed: seen.changed,
-        };
-        penalised.maximum()
+        }
+    }
+
+    /// The top of a likelihood under this prior.
+    pub fn on(&self, seen: &SignalScore<'_>) -> Option<Fit> {
+        self.posterior(seen).maximum()
     }
 }
 

@@ -42,6 +42,10 @@ proptest! {
         let mut frontier = greedy(1.0, Discovery::OneCurrency);
         let manners = Manners { gap: Span::from_secs(gap), ..Manners::default() };
         let hosts: Vec<HostId> = (0..4).map(|_| frontier.add_host(manners)).collect();
+        let group = frontier.add_group(manners, None);
+        for host in &hosts[..3] {
+            frontier.set_groups(Time::ZERO, *host, vec![group]).unwrap();
+        }
         let mut known: Vec<PageId> = Vec::new();
         let mut new: Vec<(PageId, Time, Interest)> = Vec::new();
         for k in 0..12 {
@@ -68,7 +72,7 @@ proptest! {
                 new.push((frontier.discover(now, Found { page, host, born, interest: of }).unwrap(), born, of));
             }
             let ready: Vec<bool> =
-                frontier.hosts.iter().map(|host| host.ready_at() <= now).collect();
+                (0..4).map(|host| frontier.hosts.ready_at(host) <= now).collect();
             let order = frontier.poll(now).unwrap();
             let due = order.is_some() || frontier.pace.next() <= now;
             if !due {

@@ -190,7 +190,8 @@ fn a_page_says_what_it_waits_for() {
     let first = frontier.insert(Time::ZERO, page(0.1, 2.0), host, Time::ZERO).unwrap();
     let second = frontier.insert(Time::ZERO, page(0.1, 1.0), host, Time::ZERO).unwrap();
     let waits = |frontier: &mut Frontier<Known>, seconds: f64, id| {
-        let told = frontier.explain(at(seconds), id).unwrap();
+        let price = frontier.mean_price();
+        let told = frontier.explain(at(seconds), id, price).unwrap();
         let (belief, since) = frontier.page(id).unwrap();
         assert_eq!((told.page, told.since), (*belief, since));
         assert_eq!(told.value, frontier.model.value(belief, &since, at(seconds)));
@@ -206,16 +207,17 @@ fn a_page_says_what_it_waits_for() {
     // It is below the price until it is as old as it was when it was fetched.
     let told = waits(&mut frontier, 8.0, first);
     assert_eq!(told.waits_for, WaitsFor::Value);
-    assert!(told.value < told.price && told.due.unwrap() <= at(9.0) && told.due.unwrap() > at(8.999));
+    let price = frontier.mean_price();
+    assert!(told.value < price && told.due.unwrap() <= at(9.0) && told.due.unwrap() > at(8.999));
     let told = waits(&mut frontier, 12.0, second);
     assert_eq!(told.waits_for, WaitsFor::Host(at(14.0)));
-    assert!(told.value > told.price && told.due == Some(at(12.0)));
+    assert!(told.value > price && told.due == Some(at(12.0)));
     frontier
         .limit_age(at(12.0), second, AgeLimits { least: Span::from_whole_secs(100), ..AgeLimits::default() })
         .unwrap();
-    assert_eq!(frontier.explain(at(12.0), second).unwrap().waits_for, WaitsFor::Age(at(100.0)));
+    assert_eq!(frontier.explain(at(12.0), second, price).unwrap().waits_for, WaitsFor::Age(at(100.0)));
     let gone = PageId { index: 7, generation: 0 };
-    assert_eq!(frontier.explain(at(12.0), gone).unwrap_err(), FrontierError::UnknownPage(gone));
+    assert_eq!(frontier.explain(at(12.0), gone, price).unwrap_err(), FrontierError::UnknownPage(gone));
 }
 
 #[test]

@@ -16,6 +16,9 @@ struct Plain {
     model: Known,
     pages: Vec<Option<PlainPage>>,
     hosts: Vec<Host>,
+    /// Groups, and for each host those that it is in.
+    groups: Vec<Host>,
+    groups_of: Vec<Vec<usize>>,
 }
 
 struct PlainPage {
@@ -41,10 +44,35 @@ impl Plain {
         self.model.value(&page.belief, &page.since, now)
     }
 
+    fn is_ready(&self, host: usize, now: Time) -> bool {
+        let groups = self.groups_of[host].iter().map(|group| &self.groups[*group]);
+        groups.chain([&self.hosts[host]]).all(|one| one.ready_at() <= now)
+    }
+
+    fn start(&mut self, host: usize, now: Time) {
+        self.hosts[host].start(now);
+        self.groups_of[host].iter().for_each(|group| self.groups[*group].start(now));
+    }
+
+    fn finish(&mut self, host: usize, response: Option<Span>) {
+        self.hosts[host].finish(response);
+        self.groups_of[host].iter().for_each(|group| self.groups[*group].finish(response));
+    }
+
+    fn set_groups(&mut self, host: usize, groups: Vec<usize>) {
+        let Host { last_start, in_flight, .. } = self.hosts[host];
+        self.groups_of[host].iter().for_each(|group| self.groups[*group].in_flight -= in_flight);
+        for group in groups.iter().copied() {
+            self.groups[group].in_flight += in_flight;
+            self.groups[group].last_start = self.groups[group].last_start.max(last_start);
+        }
+        self.groups_of[host] = groups;
+    }
+
     fn best(&self, now: Time) -> Option<(PageId, f64)> {
         let mut best: Option<(PageId, f64)> = None;
         for page in self.pages.iter().flatten() {
-            if page.ordered || self.hosts[page.host].ready_at() > now {
+            if page.ordered || !self.is_ready(page.host, now) {
                 continue;
             }
             let value = self.value(page, now);
@@ -82,6 +110,9 @@ enum Step {
     Price(f64),
     Gap(u8, f64, u16),
     BackOff(u8, f64),
+    /// A host is in these groups: a bit for each.
+    Groups(u8, u8),
+    Hold(u8, bool),
     Answer(u8, bool),
     Fail(u8, f64),
     Polls(u8),
@@ -104,12 +135,17 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0.01f64..0.8).prop_map(Step::Price),
         1 => (any::<u8>(), 0f64..3.0, 1u16..3).prop_map(|(host, gap, most)| Step::Gap(host, gap, most)),
         1 => (any::<u8>(), 0f64..3.0).prop_map(|(host, span)| Step::BackOff(host, span)),
+        2 => (any::<u8>(), 0u8..8).prop_map(|(host, groups)| Step::Groups(host, groups)),
+        1 => (any::<u8>(), proptest::bool::weighted(0.3)).prop_map(|(host, held)| Step::Hold(host, held)),
         5 => (any::<u8>(), any::<bool>()).prop_map(|(order, changed)| Step::Answer(order, changed)),
         1 => (any::<u8>(), 0f64..3.0).prop_map(|(order, span)| Step::Fail(order, span)),
         6 => (1u8..6).prop_map(Step::Polls),
         1 => Just(Step::Restart),
     ]
 }
+
+/// Gaps and parallel requests of groups.
+const GROUPS: [(u64, u16); 3] = [(1500, 1), (700, 2), (0, 1)];
 
 /// A frontier and its plain twin.
 struct Twins {
@@ -131,7 +167,18 @@ impl Twins {
         for _ in 0..hosts {
             frontier.add_host(Manners::default());
         }
-        let plain = Plain { model, pages: Vec::new(), hosts: vec![Host::new(Manners::default()); hosts] };
+        let groups =
+            GROUPS.map(|(gap, in_flight)| Manners { gap: Span::from_millis(gap), in_flight, patience: 1.0 });
+        for manners in groups {
+            frontier.add_group(manners, None);
+        }
+        let plain = Plain {
+            model,
+            pages: Vec::new(),
+            hosts: vec![Host::new(Manners::default()); hosts],
+            groups: groups.map(Host::new).to_vec(),
+            groups_of: vec![Vec::new(); hosts],
+        };
         Self { frontier, plain, orders: Vec::new() }
     }
 
@@ -162,7 +209,7 @@ impl Twins {
         self.orders = left;
         let over: Vec<Order> = over;
         for order in over {
-            self.plain.hosts[order.host.0 as usize].finish(None);
+            self.plain.finish(order.host.0 as usize, None);
             if let Some(page) = self.plain.pages.iter_mut().flatten().find(|page| page.id == order.page) {
                 page.ordered = false;
             }
@@ -175,7 +222,7 @@ impl Twins {
         }
         let order = self.orders.swap_remove(usize::from(which) % self.orders.len());
         self.frontier.answer(now, order.id, outcome, Some(Span::from_millis(100))).unwrap();
-        self.plain.hosts[order.host.0 as usize].finish(Some(Span::from_millis(100)));
+        self.plain.finish(order.host.0 as usize, Some(Span::from_millis(100)));
         if let Some(page) = self.plain.pages.iter_mut().flatten().find(|page| page.id == order.page) {
             page.ordered = false;
             if let Outcome::Failed { retry_after } = outcome {
@@ -225,7 +272,7 @@ impl Twins {
                     prop_assert_eq!(order.page, id, "{} instead of {}", order.value, value);
                     prop_assert_eq!(order.value, value);
                     prop_assert!(value >= price && *now >= due);
-                    self.plain.hosts[order.host.0 as usize].start(*now);
+                    self.plain.start(order.host.0 as usize, *now);
                     self.plain.page(id).ordered = true;
                     self.orders.push(order);
                 }
@@ -287,6 +334,18 @@ impl Twins {
                 let until = *now + Span::from_secs(span);
                 self.frontier.back_off(*now, HostId(host as u32), until).unwrap();
                 self.plain.hosts[host].back_off(until);
+            }
+            Step::Groups(host, groups) => {
+                let host = usize::from(host) % hosts;
+                let groups: Vec<usize> = (0..GROUPS.len()).filter(|group| groups >> group & 1 == 1).collect();
+                let ids = groups.iter().map(|group| GroupId(*group as u32)).collect();
+                self.frontier.set_groups(*now, HostId(host as u32), ids).unwrap();
+                self.plain.set_groups(host, groups);
+            }
+            Step::Hold(host, held) => {
+                let host = usize::from(host) % hosts;
+                self.frontier.hold(*now, HostId(host as u32), held).unwrap();
+                self.plain.hosts[host].held = held;
             }
             Step::Answer(which, changed) => {
                 let answer = if changed { Answer::Changed } else { Answer::Unchanged };

@@ -1,11 +1,12 @@
-//! JSON Feed. Texts that are none are as if absent; what is not asked for is skipped without being kept.
+//! JSON Feed. Each value is read by itself, so that one that is wrong spoils nothing else; what is not asked for is skipped without being kept.
 
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
-use super::{Draft, Feed, Limits, NoFeed, kept};
+use super::{Draft, Feed, Limits, NoFeed, Written, kept};
 use crate::announce::Cut;
 use crate::announce::inflow::Inflow;
 use crate::url::PageUrl;
@@ -13,29 +14,42 @@ use crate::url::PageUrl;
 /// More than any feed names; the limit on entries is the caller's.
 const MOST: usize = 100_000;
 
+/// A value as it is written, not read yet.
+type Raw<'a> = Option<&'a RawValue>;
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Whole {
-    home_page_url: Loose,
-    feed_url: Loose,
-    next_url: Loose,
-    hubs: Many<Hub>,
-    items: Many<Item>,
+struct Whole<'a> {
+    #[serde(borrow)]
+    home_page_url: Raw<'a>,
+    #[serde(borrow)]
+    feed_url: Raw<'a>,
+    #[serde(borrow)]
+    next_url: Raw<'a>,
+    #[serde(borrow)]
+    hubs: Raw<'a>,
+    #[serde(borrow)]
+    items: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Hub {
-    url: Loose,
+struct Hub<'a> {
+    #[serde(borrow)]
+    url: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Item {
-    id: Loose,
-    url: Loose,
-    date_published: Loose,
-    date_modified: Loose,
+struct Item<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    url: Raw<'a>,
+    #[serde(borrow)]
+    date_published: Raw<'a>,
+    #[serde(borrow)]
+    date_modified: Raw<'a>,
 }
 
 pub(super) fn read(body: &[u8], inflow: &mut Inflow, url: &PageUrl, limits: Limits) -> Result<Feed, NoFeed> {
@@ -50,8 +64,8 @@ pub(super) fn read(body: &[u8], inflow: &mut Inflow, url: &PageUrl, limits: Limi
         return Err(NoFeed::Json(format!("it is larger than {} bytes", limits.bytes)));
     }
     // No `from_reader`, and text of one kind only: nesting is bounded by the parser.
-    let whole: Whole = serde_json::from_str(&text).map_err(|why| NoFeed::Json(why.to_string()))?;
-    let place = |found: Loose| found.0.and_then(|text| url.join(&text).ok());
+    let whole: Whole<'_> = serde_json::from_str(&text).map_err(|why| NoFeed::Json(why.to_string()))?;
+    let place = |raw| string(raw).and_then(|text| url.join(&text).ok());
     let mut feed = Feed {
         home: place(whole.home_page_url),
         itself: place(whole.feed_url),
@@ -59,121 +73,80 @@ pub(super) fn read(body: &[u8], inflow: &mut Inflow, url: &PageUrl, limits: Limi
         cut: inflow.cut(),
         ..Feed::default()
     };
-    for hub in whole.hubs.0 {
-        if let Some(url) = place(hub.url) {
+    for hub in list(whole.hubs) {
+        if let Some(url) = object::<Hub<'_>>(hub).and_then(|hub| place(hub.url)) {
             feed.hub(url);
         }
     }
-    for item in whole.items.0 {
+    for item in list(whole.items) {
         if !feed.has_room(limits) {
             break;
         }
+        let Some(item) = object::<Item<'_>>(item) else {
+            feed.bad(&"it is no object with a member of each name");
+            continue;
+        };
+        let written = |text| Written { text, is_unknown: false };
+        let id = string(item.id);
         let draft = Draft {
-            link: item.url.0,
+            link: string(item.url).map(written),
             base: None,
-            name: item.id.0.clone(),
-            id: item.id.0,
-            published: item.date_published.0,
-            updated: item.date_modified.0,
+            name: id.clone().map(written),
+            id,
+            published: string(item.date_published),
+            updated: string(item.date_modified),
         };
         feed.take(draft, url);
     }
     Ok(feed)
 }
 
-/// Text, or a number where text belongs; anything else is nothing.
-#[derive(Default)]
-struct Loose(Option<String>);
-
-/// A list, of no more than [`MOST`].
-struct Many<T>(Vec<T>);
-
-impl<T> Default for Many<T> {
-    fn default() -> Self {
-        Self(Vec::new())
+/// The text of a string, or a whole number, which some write where a string belongs; `None` if it is anything else.
+fn string(raw: Raw<'_>) -> Option<String> {
+    let raw = raw?.get();
+    if raw.starts_with('"') {
+        return serde_json::from_str::<String>(raw).ok().and_then(|text| kept(&text));
     }
+    let digits = raw.strip_prefix('-').unwrap_or(raw);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) { kept(raw) } else { None }
 }
 
-impl<'de> Deserialize<'de> for Loose {
+/// The members of an object; `None` if it is anything else, or has a member that is asked for twice.
+fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    // serde reads a list as the members of a struct in their order.
+    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok())?
+}
+
+/// The first [`MOST`] values of a list; none, if it is anything else.
+fn list(raw: Raw<'_>) -> Vec<&RawValue> {
+    let list = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    list.map(|List(values)| values).unwrap_or_default()
+}
+
+struct List<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for List<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LooseVisitor)
+        deserializer.deserialize_seq(ListVisitor)
     }
 }
 
-struct LooseVisitor;
+struct ListVisitor;
 
-impl<'de> Visitor<'de> for LooseVisitor {
-    type Value = Loose;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Loose, E> {
-        Ok(Loose(kept(text)))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Loose, E> {
-        Ok(Loose(Some(number.to_string())))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Loose, E> {
-        Ok(Loose(Some(number.to_string())))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Loose, E> {
-        Ok(Loose(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Loose, E> {
-        Ok(Loose(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Loose, E> {
-        Ok(Loose(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Loose(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Loose(None))
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ManyVisitor(std::marker::PhantomData))
-    }
-}
-
-struct ManyVisitor<T>(std::marker::PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
-    type Value = Many<T>;
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = List<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list")
     }
 
-    fn visit_unit<E>(self) -> Result<Many<T>, E> {
-        Ok(Many::default())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Many<T>, E> {
-        Ok(Many::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Many<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List<'de>, A::Error> {
         let mut found = Vec::new();
         while found.len() < MOST {
-            let Some(one) = list.next_element()? else { return Ok(Many(found)) };
+            let Some(one) = list.next_element()? else { return Ok(List(found)) };
             found.push(one);
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Many(found))
+        Ok(List(found))
     }
 }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::element::{Element, is_entry, is_feed};
-use super::{Draft, Feed, Limits, kept, period};
+use super::{Draft, Feed, Limits, Written, kept, period};
 use crate::announce::Cut;
 use crate::announce::inflow::Inflow;
-use crate::announce::xml::{Nesting, Token, Tokens, attribute, local, resolved, split};
+use crate::announce::xml::{Nesting, Resolved, Token, Tokens, attribute, local, resolved, split};
 use crate::url::{LONGEST, PageUrl};
 
 pub(super) fn read(body: &[u8], inflow: &mut Inflow, url: &PageUrl, limits: Limits) -> Feed {
@@ -53,6 +53,8 @@ struct Field {
     is_only_name: bool,
     /// Of another vocabulary: what says the same under its own name goes first.
     is_borrowed: bool,
+    /// Its text refers to an entity that is not defined.
+    is_unknown: bool,
 }
 
 impl Collector {
@@ -93,9 +95,15 @@ impl Collector {
                 }
             }
             Token::End { name } => self.end(name),
-            Token::Text(text) if self.field.is_some() => self.add(&resolved(text).text),
+            Token::Text(text) => {
+                if let Some(field) = &mut self.field {
+                    let Resolved { text, unknown } = resolved(text);
+                    field.is_unknown |= unknown;
+                    self.add(&text);
+                }
+            }
             Token::Literal(text) if self.field.is_some() => self.add(text),
-            Token::Text(_) | Token::Literal(_) => {}
+            Token::Literal(_) => {}
         }
     }
 
@@ -116,7 +124,7 @@ impl Collector {
             if self.feed.has_room(self.limits) {
                 let mut draft = Draft { base: self.based(attributes), ..Draft::default() };
                 // RSS 1.0 names items by their pages.
-                draft.name = attribute(attributes, "rdf:about").and_then(|about| kept(&about));
+                draft.name = attribute(attributes, "rdf:about").as_ref().and_then(written);
                 self.entry = Some(Open { depth, draft, original: false });
             }
         } else if self.feed_depth.is_some_and(|feed| depth == feed + 1) {
@@ -135,7 +143,8 @@ impl Collector {
     }
 
     fn based(&self, attributes: &str) -> Option<PageUrl> {
-        attribute(attributes, "xml:base").and_then(|base| self.base.join(base.trim()).ok())
+        let base = attribute(attributes, "xml:base").filter(|base| !base.unknown)?;
+        self.base.join(base.text.trim()).ok()
     }
 
     fn child(&mut self, name: &str, attributes: &str, depth: usize) {
@@ -145,26 +154,30 @@ impl Collector {
         {
             return self.link(&href, attributes);
         }
-        let is_only_name =
-            attribute(attributes, "isPermaLink").is_some_and(|is| is.trim().eq_ignore_ascii_case("false"));
+        let is_only_name = attribute(attributes, "isPermaLink")
+            .is_some_and(|is| is.text.trim().eq_ignore_ascii_case("false"));
         let is_borrowed = !split(name).0.is_empty();
         self.text.clear();
-        self.field = Some(Field { element, depth, is_only_name, is_borrowed });
+        self.field = Some(Field { element, depth, is_only_name, is_borrowed, is_unknown: false });
     }
 
     /// Atom's links, which RSS uses as well.
-    fn link(&mut self, href: &str, attributes: &str) {
-        let relation = attribute(attributes, "rel").unwrap_or(Cow::Borrowed("alternate"));
+    fn link(&mut self, href: &Resolved<'_>, attributes: &str) {
+        let relation =
+            attribute(attributes, "rel").map_or(Cow::Borrowed("alternate"), |relation| relation.text);
         let is = |word: &str| relation.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));
         let base = self.based(attributes);
         if let Some(Open { draft, .. }) = &mut self.entry {
             if is("alternate") && draft.link.is_none() {
-                draft.link = kept(href);
+                draft.link = written(href);
                 draft.base = base.or(draft.base.take());
             }
             return;
         }
-        let Ok(url) = base.as_ref().unwrap_or(&self.base).join(href.trim()) else { return };
+        if href.unknown {
+            return;
+        }
+        let Ok(url) = base.as_ref().unwrap_or(&self.base).join(href.text.trim()) else { return };
         let feed = &mut self.feed;
         if is("hub") {
             feed.hub(url);
@@ -209,6 +222,7 @@ impl Collector {
     /// What the feed says of itself.
     fn set(&mut self, field: &Field, text: String) {
         match field.element {
+            Element::Link if field.is_unknown => {}
             Element::Link => self.feed.home = self.feed.home.take().or(self.base.join(&text).ok()),
             Element::Updated => self.feed.updated = super::When::parse(&text).or(self.feed.updated),
             Element::Published => self.feed.updated = self.feed.updated.or(super::When::parse(&text)),
@@ -223,24 +237,34 @@ impl Collector {
 impl Open {
     fn set(&mut self, field: &Field, text: String) {
         let draft = &mut self.draft;
-        let place = match field.element {
+        let is_free = |is_set: bool| !(field.is_borrowed && is_set);
+        match field.element {
             Element::OriginalLink => {
-                (draft.link, self.original) = (Some(text), true);
-                return;
+                (draft.link, self.original) = (Some(field.written(text)), true);
             }
-            Element::Link if self.original => return,
-            Element::Link => &mut draft.link,
-            Element::Id => &mut draft.id,
-            Element::Published => &mut draft.published,
-            Element::Updated => &mut draft.updated,
-            Element::Ttl | Element::Period | Element::Frequency => return,
-        };
-        if field.is_borrowed && place.is_some() {
-            return;
+            Element::Link if !self.original && is_free(draft.link.is_some()) => {
+                draft.link = Some(field.written(text));
+            }
+            Element::Id if is_free(draft.id.is_some()) => {
+                if !field.is_only_name {
+                    draft.name = Some(field.written(text.clone()));
+                }
+                draft.id = Some(text);
+            }
+            Element::Published if is_free(draft.published.is_some()) => draft.published = Some(text),
+            Element::Updated if is_free(draft.updated.is_some()) => draft.updated = Some(text),
+            _ => {}
         }
-        if field.element == Element::Id && !field.is_only_name {
-            draft.name = Some(text.clone());
-        }
-        *place = Some(text);
     }
+}
+
+impl Field {
+    fn written(&self, text: String) -> Written {
+        Written { text, is_unknown: self.is_unknown }
+    }
+}
+
+/// An address in an attribute.
+fn written(value: &Resolved<'_>) -> Option<Written> {
+    kept(&value.text).map(|text| Written { text, is_unknown: value.unknown })
 }

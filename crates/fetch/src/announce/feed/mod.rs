@@ -113,14 +113,31 @@ impl Entry {
 /// An entry as far as it was read, with texts as they were written.
 #[derive(Debug, Default)]
 struct Draft {
-    link: Option<String>,
+    link: Option<Written>,
     /// Where `link` is relative to.
     base: Option<PageUrl>,
     /// A name that may be a URL, for entries without a link.
-    name: Option<String>,
+    name: Option<Written>,
     id: Option<String>,
     published: Option<String>,
     updated: Option<String>,
+}
+
+/// Text that may be an address.
+#[derive(Debug)]
+struct Written {
+    text: String,
+    /// It refers to an entity that is not defined, so the address is not known.
+    is_unknown: bool,
+}
+
+impl Written {
+    fn resolved(self) -> Result<String, String> {
+        if self.is_unknown {
+            return Err("its link refers to an entity that is not defined".to_owned());
+        }
+        Ok(self.text)
+    }
 }
 
 impl Feed {
@@ -139,22 +156,29 @@ impl Feed {
 
     fn take(&mut self, draft: Draft, feed_base: &PageUrl) {
         let base = draft.base.as_ref().unwrap_or(feed_base);
-        let place = match (&draft.link, &draft.name) {
-            (Some(link), _) => base.join(link).map_err(|why| why.to_string()),
-            (None, Some(name)) => PageUrl::parse(name).map_err(|_| "it has no link".to_owned()),
-            (None, None) => Err("it has no link".to_owned()),
+        let no_link = || "it has no link".to_owned();
+        let place = match (draft.link, draft.name) {
+            (Some(link), _) => {
+                link.resolved().and_then(|link| base.join(&link).map_err(|why| why.to_string()))
+            }
+            (None, Some(name)) => {
+                name.resolved().and_then(|name| PageUrl::parse(&name).map_err(|_| no_link()))
+            }
+            (None, None) => Err(no_link()),
         };
         let url = match place {
             Ok(url) => url,
-            Err(why) => {
-                self.first(&why);
-                self.bad += 1;
-                return;
-            }
+            Err(why) => return self.bad(&why),
         };
         let published = draft.published.and_then(|text| self.date(&text));
         let updated = draft.updated.and_then(|text| self.date(&text));
         self.entries.push(Entry { url, id: draft.id.filter(|id| !id.is_empty()), published, updated });
+    }
+
+    /// An entry cannot be used.
+    fn bad(&mut self, why: &dyn std::fmt::Display) {
+        self.first(why);
+        self.bad += 1;
     }
 
     fn date(&mut self, text: &str) -> Option<When> {

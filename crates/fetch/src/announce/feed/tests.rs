@@ -121,6 +121,62 @@ fn json() {
     assert!(matches!(read(deep.as_bytes(), &home(), None, Limits::default()), Err(NoFeed::Json(_))));
 }
 
+#[test]
+fn one_bad_item_of_a_json_feed_spoils_no_other() {
+    for bad in [
+        "null",
+        "7",
+        "1e999",
+        "\"text\"",
+        "[]",
+        "[\"x\", \"https://example.org/no\"]",
+        "{\"url\": \"https://example.org/a\", \"url\": \"https://example.org/b\"}",
+        "{\"url\": \"\\ud800\", \"title\": \"\\ud800\"}",
+        "{\"url\": 1e999}",
+        "{\"url\": \"http://\"}",
+        "{}",
+    ] {
+        let found = feed(&format!(
+            "{{\"version\": \"https://jsonfeed.org/version/1.1\", \"home_page_url\": \"\\udfff\", \"hubs\": [{bad}],
+              \"items\": [{{\"url\": \"/one\"}}, {bad}, {{\"url\": \"/two\", \"id\": 1e999, \"title\": \"\\ud800\"}}]}}"
+        ));
+        assert_eq!(urls(&found), ["https://example.org/one", "https://example.org/two"], "{bad}");
+        assert_eq!((found.bad, found.home), (1, None), "{bad}");
+        assert!(found.first_bad.is_some_and(|why| why.starts_with("entry 2: ")), "{bad}");
+    }
+    for nothing in ["7", "{}", "\"\"", "null"] {
+        let found = feed(&format!(
+            "{{\"version\": \"https://jsonfeed.org/version/1.1\", \"hubs\": {nothing}, \"items\": {nothing}}}"
+        ));
+        assert_eq!((found.entries.len(), found.bad), (0, 0), "{nothing}");
+    }
+}
+
+#[test]
+fn links_that_refer_to_what_is_not_defined_are_not_followed() {
+    let found = feed(
+        "<rss xmlns:atom='a'><channel><link>/&home;</link><atom:link rel='self' href='/&itself;'/><atom:link rel='hub' href='https://hub.example/&hub;'/>\
+           <item><link>/caf&eacute;?a=1&amp;b=2&c=3</link></item><item><link>/&undefined;</link></item>\
+           <item><link>/&pa;rt</link><guid>https://example.org/three</guid></item>\
+           <item><guid>https://example.org/&undefined;</guid></item><item><guid isPermaLink='false'>&x;</guid><link>/five</link></item>\
+           <item><link><![CDATA[/six?a=1&b;=2]]></link></item><item><atom:link href='/&undefined;'/></item></channel></rss>",
+    );
+    assert_eq!(
+        urls(&found),
+        [
+            "https://example.org/caf%C3%A9?a=1&b=2&c=3",
+            "https://example.org/five",
+            "https://example.org/six?a=1&b;=2"
+        ]
+    );
+    assert_eq!((found.bad, found.hubs.len(), &found.home, &found.itself), (4, 0, &None, &None));
+    assert_eq!(found.first_bad.as_deref(), Some("entry 2: its link refers to an entity that is not defined"));
+    let atom = feed(
+        "<feed><link href='/&x;'/><entry><link href='/&x;'/></entry><entry xml:base='/&x;/'><link href='a'/></entry></feed>",
+    );
+    assert_eq!((urls(&atom), atom.bad), (vec!["https://example.org/blog/a"], 1));
+}
+
 /// RSS borrows Atom's link; a hub is named by whole words, each counts once, and nobody needs dozens.
 #[test]
 fn hubs() {

@@ -197,7 +197,7 @@ impl Entry {
             Field::Loc if self.place.is_some() => {}
             Field::Loc if too_long => self.place = Some(Err("its URL is longer than any".to_owned())),
             Field::Loc if unknown => {
-                self.place = Some(Err("its URL refers to an entity, and those are not expanded".to_owned()));
+                self.place = Some(Err("its URL refers to an entity that is not defined".to_owned()));
             }
             Field::Loc if text.is_empty() => self.place = Some(Err("its URL is empty".to_owned())),
             Field::Loc => self.place = Some(ledger.place(text)),

@@ -135,10 +135,7 @@ fn entities_never_expand() {
     assert_eq!(paths(body), ["/ok/"]);
     let tally = all(body).1;
     assert_eq!(tally.bad, 2);
-    assert_eq!(
-        tally.first_bad.as_deref(),
-        Some("entry 1: its URL refers to an entity, and those are not expanded")
-    );
+    assert_eq!(tally.first_bad.as_deref(), Some("entry 1: its URL refers to an entity that is not defined"));
 }
 
 #[test]

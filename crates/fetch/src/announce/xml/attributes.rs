@@ -1,14 +1,12 @@
 //! The attributes of a tag.
 
-use std::borrow::Cow;
-
-use super::references::resolved;
+use super::references::{Resolved, resolved};
 
 /// More attributes than any tag needs; root elements have one for each namespace.
 const MOST: usize = 100;
 
 /// The value of the attribute with this name, references resolved; the first, if there are several.
-pub(in crate::announce) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<Cow<'a, str>> {
+pub(in crate::announce) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<Resolved<'a>> {
     let mut rest = attributes;
     for _ in 0..MOST {
         rest = rest.trim_ascii_start();
@@ -29,7 +27,7 @@ pub(in crate::announce) fn attribute<'a>(attributes: &'a str, wanted: &str) -> O
             _ => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
         };
         if name.eq_ignore_ascii_case(wanted) {
-            return Some(resolved(value).text);
+            return Some(resolved(value));
         }
         rest = after;
     }
@@ -43,7 +41,7 @@ mod tests {
     #[test]
     fn attributes_are_found_however_they_are_written() {
         let text = " a='1' b = \"2 > 1\" c d=4 xml:base='/x?y=1&amp;z=2' HREF=\"five\"";
-        let value = |name: &str| attribute(text, name).map(Cow::into_owned);
+        let value = |name: &str| attribute(text, name).map(|value| value.text.into_owned());
         assert_eq!(value("a").as_deref(), Some("1"));
         assert_eq!(value("b").as_deref(), Some("2 > 1"));
         assert_eq!(value("c"), None);

@@ -1,7 +1,7 @@
 //! XML as it comes: piece by piece, malformed, hostile. Memory is one tag, work is linear.
 //!
-//! Nothing is ever expanded, included or fetched: document types are skipped, and of the references only the five predefined ones
-//! and numbers mean something. What is not well-formed is read as far as it makes sense, because half of the feeds would
+//! Nothing is ever expanded, included or fetched: document types are skipped, and of the references only numbers and the names that
+//! HTML defines mean something. What is not well-formed is read as far as it makes sense, because half of the feeds would
 //! otherwise say nothing: a tag that nobody closed ends with the one around it.
 
 mod attributes;
@@ -10,7 +10,7 @@ mod references;
 
 pub(super) use attributes::attribute;
 pub(super) use nesting::Nesting;
-pub(super) use references::resolved;
+pub(super) use references::{Resolved, resolved};
 
 /// No honest tag is longer.
 pub(super) const LONGEST_TAG: usize = 64 * 1024;

@@ -1,15 +1,16 @@
-//! References in text: the five predefined ones and numbers. No others are known, so nothing expands.
+//! References in text: numbers, and the names that HTML defines, which XML's five are among. Names that a document declares itself are not known,
+//! so nothing expands.
 
 use std::borrow::Cow;
 
-/// `&#x0010FFFF;`, and zeros for those who like them.
+/// The longest name that HTML defines and its semicolon take 32 bytes; so does `#x0010FFFF;`, with zeros before it.
 pub(super) const LONGEST: usize = 32;
 
 /// Text with its references resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::announce) struct Resolved<'a> {
     pub(in crate::announce) text: Cow<'a, str>,
-    /// There was a reference to something that only a document type could tell; it is left as written.
+    /// The text has a reference to an entity that is not defined; it is left as written. Such a text is no address: what it leads to is not known.
     pub(in crate::announce) unknown: bool,
 }
 
@@ -26,12 +27,13 @@ pub(in crate::announce) fn resolved(text: &str) -> Resolved<'_> {
         // Not further than a reference can reach: work stays linear.
         let near = &after.as_bytes()[..after.len().min(LONGEST)];
         let name = memchr::memchr(b';', near).map(|end| &after[..end]).filter(|name| is_name(name));
-        rest = if let (Some(name), Some(character)) = (name, name.and_then(character)) {
-            plain.push(character);
-            &after[name.len() + 1..]
+        let reference = name.map(|name| &rest[..name.len() + 2]);
+        rest = if let Some((reference, meant)) = reference.and_then(|text| Some((text, meant(text)?))) {
+            plain.push_str(&meant);
+            &rest[reference.len()..]
         } else {
             plain.push('&');
-            unknown |= name.is_some();
+            unknown |= reference.is_some();
             after
         };
         let end = memchr::memchr(b'&', rest.as_bytes()).unwrap_or(rest.len());
@@ -46,22 +48,10 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"#_.-:".contains(&byte))
 }
 
-fn character(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16),
-                None => number.parse(),
-            };
-            code.ok().and_then(char::from_u32).filter(|c| *c != '\0')
-        }
-    }
+/// The text that a reference, `&eacute;` or `&#233;`, stands for; `None` if it is not defined.
+fn meant(reference: &str) -> Option<Cow<'_, str>> {
+    let meant = html_escape::decode_html_entities(reference);
+    (meant != reference).then_some(meant)
 }
 
 #[cfg(test)]
@@ -77,7 +67,8 @@ mod tests {
     fn only_what_cannot_expand_is_resolved() {
         assert_eq!(read("a&amp;b&lt;&gt;&quot;&apos;&#65;&#x42;"), ("a&b<>\"'AB".into(), false));
         assert_eq!(read("?a=1&b=2&c"), ("?a=1&b=2&c".into(), false));
-        assert_eq!(read("&lol9; &nbsp;"), ("&lol9; &nbsp;".into(), true));
+        assert_eq!(read("&lol9; &eacute"), ("&lol9; &eacute".into(), true));
+        assert_eq!(read("caf&eacute;&nbsp;&CounterClockwiseContourIntegral;"), ("café\u{a0}∳".into(), false));
         assert_eq!(read("&amp;amp;"), ("&amp;".into(), false));
         assert_eq!(read("&#0;&#xD800;&#99999999999;"), ("&#0;&#xD800;&#99999999999;".into(), true));
         assert_eq!(read("&;&&"), ("&;&&".into(), false));

@@ -94,7 +94,7 @@ proptest! {
         let deepest = tree.descendants().rfind(roxmltree::Node::is_element).expect("an element");
         let mut ours = (String::new(), String::new());
         Tokens::new().read(&document, true, &mut |token| match token {
-            Token::Start { attributes, .. } => ours.0 = attribute(attributes, "v").unwrap_or_default().into_owned(),
+            Token::Start { attributes, .. } => ours.0 = attribute(attributes, "v").map(|value| value.text.into_owned()).unwrap_or_default(),
             Token::Text(text) => ours.1.push_str(&resolved(text).text),
             _ => {}
         });

@@ -2,6 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use refrain_fetch::change::Rules;
+use refrain_store::PageRecord;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -38,6 +40,8 @@ pub(crate) struct Difference {
     hunks: Vec<Place>,
     /// Why there is nothing to show, in a sentence.
     note: Option<String>,
+    /// In so many places the page has noise, which is left out: the lines say `[ignored]` there.
+    ignored_places: usize,
 }
 
 /// A place where they differ, with a few lines around.
@@ -62,10 +66,7 @@ pub(crate) async fn diff(
     let difference = app.readers.scan(move |reader| {
         let page = known(reader, id)?;
         let versions = reader.versions_of(page.id)?;
-        let rules = rules_for(&own.config, &page.url).map_err(|why| {
-            tracing::error!(%why, "the rules of a site cannot be used");
-            Problem::ours()
-        })?;
+        let rules = rules(&own, &page)?;
         let between = Between {
             from: ends.from.map(Which::Version),
             to: ends.to.map(Which::Version),
@@ -73,10 +74,15 @@ pub(crate) async fn diff(
         };
         let url = page.url.clone();
         match compare(reader, &page, &versions, between, &rules) {
-            Ok(Compared::Not(why)) => {
-                Ok(Difference { url, from: None, to: None, hunks: Vec::new(), note: Some(why) })
-            }
-            Ok(Compared::Both { from, to, hunks, note }) => Ok(Difference {
+            Ok(Compared::Not(why)) => Ok(Difference {
+                url,
+                from: None,
+                to: None,
+                hunks: Vec::new(),
+                note: Some(why),
+                ignored_places: 0,
+            }),
+            Ok(Compared::Both { from, to, hunks, note, ignored }) => Ok(Difference {
                 url,
                 from: Some(from.into()),
                 to: Some(to.into()),
@@ -88,6 +94,7 @@ pub(crate) async fn diff(
                     })
                     .collect(),
                 note: note.map(|note| said(note).to_owned()),
+                ignored_places: ignored,
             }),
             Err(NotCompared::Missing(missing)) => {
                 Err(Problem::missing("no-such-version", format!("{url}: {missing}")))
@@ -98,11 +105,20 @@ pub(crate) async fn diff(
     difference.await.map(Json)
 }
 
+/// What counts as a change of a page.
+pub(crate) fn rules(app: &App, page: &PageRecord) -> Answer<Rules> {
+    rules_for(&app.config, &page.url).map_err(|why| {
+        tracing::error!(%why, "the rules of a site cannot be used");
+        Problem::ours()
+    })
+}
+
 /// Why there is nothing to see, in a sentence.
 pub(crate) fn said(same: Same) -> &'static str {
     match same {
         Same::Body => "They are the same",
         Same::Lines => "The lines are the same; only their ends or their encoding differ",
+        Same::Noise => "Only noise differs, which does not count",
         Same::ByTheRules => "What counts of it, by the rules for its site, is the same",
         Same::Text => "The text is the same, the markup is not",
     }

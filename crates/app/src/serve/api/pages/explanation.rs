@@ -14,8 +14,10 @@ use utoipa::ToSchema;
 use super::super::App;
 use super::super::input::{NoQuery, Number};
 use super::super::shapes::moment;
+use super::diff::rules;
 use super::known;
 use crate::data::explain::explained::{Explained, HostFacts, Rate, SHOWN, SURE};
+use crate::data::ignored;
 use crate::serve::problem::{Answer, Problem};
 
 /// All that decides about a page.
@@ -50,7 +52,7 @@ pub(crate) async fn explanation(
     _: NoQuery,
 ) -> Answer<Json<Explanation>> {
     let now = app.clock.now();
-    let agent = app.agent.clone();
+    let (own, agent) = (app.clone(), app.agent.clone());
     let mut explained = app
         .readers
         .scan(move |reader| {
@@ -62,7 +64,10 @@ pub(crate) async fn explanation(
             let (looks, signals) =
                 (reader.observations_of(page.id, SHOWN)?, reader.signals_of(page.id, SHOWN)?);
             let under_way = reader.is_under_way(page.id)?;
-            Ok::<_, Problem>(Explained::new(page, under_way, host, looks, signals))
+            let noise = ignored::noise(reader, &page, &rules(&own, &page)?)?;
+            let mut explained = Explained::new(page, under_way, host, looks, signals);
+            explained.noise = noise;
+            Ok::<_, Problem>(explained)
         })
         .await?;
     let is = app.handle.explain(vec![PageId(id)]).await?.pop().flatten();
@@ -72,7 +77,7 @@ pub(crate) async fn explanation(
     }
     explained.stale_probability = is.and_then(|is| is.stale);
     explained.value = is.map(|is| is.value);
-    explained.price = is.map(|is| is.price);
+    explained.set_price(is.and_then(|is| is.price));
     explained.due = moment(is.and_then(|is| is.due));
     let wait = is.map(|is| waits(is.waits_for));
     Ok(Json(Explanation {

@@ -73,7 +73,7 @@ impl Filter {
     fn has(&self, row: &PageRow<'_>) -> bool {
         self.hosts.as_ref().is_none_or(|hosts| hosts.contains(&row.host))
             && self.state.is_none_or(|state| row.state == state)
-            && self.failing.is_none_or(|failing| (row.failures > 0) == failing)
+            && self.failing.is_none_or(|failing| row.is_failing() == failing)
             && self.never_fetched.is_none_or(|never| row.fetched.is_none() == never)
     }
 }

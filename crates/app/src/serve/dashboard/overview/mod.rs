@@ -6,8 +6,8 @@ use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use refrain_core::time::{Span, Time};
-use refrain_engine::Pulse;
-use refrain_store::{Change, Seq};
+use refrain_engine::{Pulse, changed_share};
+use refrain_store::{Change, ChangeKind, Roles};
 use serde::Deserialize;
 
 use super::desk::Desk;
@@ -21,6 +21,8 @@ use course::Course;
 
 /// So many changes are shown.
 const CHANGES: usize = 12;
+/// They are looked for among so many lines of the feed: the rest may be first copies, sitemaps and feeds.
+const AMONG: u32 = 1000;
 
 const SPANS: [(&str, &str, u64); 3] =
     [("1h", "1 hour", 3600), ("24h", "24 hours", 86_400), ("30d", "30 days", 30 * 86_400)];
@@ -42,10 +44,7 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
     let (name, long, seconds) = SPANS.into_iter().find(|(name, ..)| *name == asked.span).unwrap_or(SPANS[0]);
     let samples = board.samples(end, Span::from_whole_secs(seconds)).await?;
     let course = Course::new(&samples, end);
-    let last = Seq(board.app.changes.borrow().0.saturating_sub(10 * CHANGES as i64));
-    let mut changes = board.app.readers.look(|reader| reader.changes_since(last, 10 * CHANGES))?;
-    changes.reverse();
-    changes.truncate(CHANGES);
+    let changes = board.app.readers.look(|reader| reader.last_changes(CHANGES, AMONG, Roles::default()))?;
     let main = html! {
         h1.unseen { "Overview" }
         @match pulse.as_deref() {
@@ -75,7 +74,7 @@ pub(super) async fn page(desk: Desk, Query(asked): Query<Asked>) -> Answer<Respo
                 div.columns {
                     div {
                         section #trouble data-live { (trouble(pulse, now)) }
-                        section #under-way data-live { (under_way(pulse, now)) }
+                        section #under-way data-live { (under_way(pulse, now, board.is_over())) }
                     }
                     section #changes data-live { (recent(&changes, now)) }
                 }
@@ -143,7 +142,7 @@ fn facts(board: &Board, pulse: &Pulse) -> Markup {
             div { dt { "Budget" } dd { span data-n="spending" { (number("spending")) } small { " of " span data-n="rate" { (number("rate")) } " requests/s" }
                 (words::bar(share, Some("spent-width"))) } }
             div { dt { "Price of a fetch" } dd { span data-n="price" { (number("price")) } div.more { "seconds of fresh copy, times importance" } } }
-            div { dt { "Changes seen" } dd { span data-n="changed-an-hour" { (number("changed-an-hour")) } small { " an hour" }
+            div { dt { "Changes of pages" } dd { span data-n="changed-an-hour" { (number("changed-an-hour")) } small { " an hour" }
                 div.more { span data-n="changed" { (number("changed")) } " since it was started" } } }
             div { dt { "Pages" } dd { span data-n="pages" { (number("pages")) }
                 div.more { "on " span data-n="hosts" { (number("hosts")) } " hosts; " span data-n="waiting" { (number("waiting")) } " never fetched" } } }
@@ -155,10 +154,11 @@ fn facts(board: &Board, pulse: &Pulse) -> Markup {
     }
 }
 
-fn under_way(pulse: &Pulse, now: Time) -> Markup {
+fn under_way(pulse: &Pulse, now: Time, is_over: bool) -> Markup {
     html! {
         h2 { "Being fetched now" }
-        @if pulse.under_way.is_empty() {
+        @if is_over { p.soft { "Nothing: the crawl is over." } }
+        @else if pulse.under_way.is_empty() {
             p.soft { @if pulse.summary.leased > 0 { "Other fetchers have " (counted(pulse.summary.leased, "page")) "." }
                 @else { "Nothing at this moment." } }
         } @else {
@@ -182,12 +182,23 @@ fn recent(changes: &[Change], now: Time) -> Markup {
                 thead { tr { th scope="col" { "page" } th.w2 scope="col" { span.unseen { "what" } } th.n.w1 scope="col" { "seen" } } }
                 tbody { @for change in changes {
                     tr { th.address scope="row" { (words::page(change.page, &change.url)) }
-                        td { @if change.new.is_none() { span.tag.bad { "gone" } } @else if change.old.is_none() { span.tag { "first" } }
-                            @else { a.small href={ "/pages/" (change.page.0) "/changes" } { "what changed" } } }
+                        td { @match change.kind {
+                            ChangeKind::Gone => span.tag.bad { "gone" },
+                            ChangeKind::Back | ChangeKind::First => span.tag { (change.kind.as_str()) },
+                            ChangeKind::Changed => a.small href={ "/pages/" (change.page.0) "/changes" } { (how_much(change)) },
+                        } }
                         td.n { (words::ago(change.time, now)) } }
                 } }
             }
         }
+    }
+}
+
+/// How much of a page changed, in two words.
+fn how_much(change: &Change) -> String {
+    match change.counted.as_deref().and_then(changed_share) {
+        Some(share) => format!("{} of it", percent(share)),
+        None => "what changed".to_owned(),
     }
 }
 

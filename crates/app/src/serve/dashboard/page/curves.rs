@@ -32,34 +32,48 @@ pub(super) fn moments(page: &PageRecord, is: &PageNow, now: Time, count: usize) 
 pub(super) fn value(shown: &Shown) -> Markup {
     let (facts, now) = (&shown.facts, shown.facts.now);
     let (Some(is), Some((at, prospect))) = (&shown.is, &shown.prospect) else {
-        return html! { p.soft { "It is not crawled at the moment, so nobody asks what a fetch is worth." } };
+        let why = if facts.left.is_some() {
+            "The crawl is over: nothing is fetched any more."
+        } else {
+            "It is not crawled at the moment, so a fetch has no value."
+        };
+        return html! { p.soft { (why) } };
     };
+    let Some(price) = is.price else {
+        return html! { p.soft { "A fetch is worth " (short(is.value)) " now. What it must be worth is not known yet: no page that had a copy was fetched." } };
+    };
+    let is_settled = price.is_settled();
+    let price = price.value;
     if facts.page.fetched.is_none() {
-        return html! { p.soft { "It has no copy yet. Its first fetch is worth " (short(is.value)) " now; the price is " (short(is.price)) "." } };
+        return html! { p.soft { "It has no copy yet. Its first fetch is worth " (short(is.value)) " now; the price is " (short(price)) "." } };
     }
     let (from, to) = (at[0], at[at.len() - 1]);
     let whole = to.since(from).as_secs().max(1e-9);
     let place = |time: Time| time.since(from).as_secs() / whole;
-    let most = prospect.values.iter().copied().fold(is.price, f64::max).max(is.value.min(1e90));
+    let most = prospect.values.iter().copied().fold(price, f64::max).max(is.value.min(1e90));
     let scale = Scale::up_to(most);
     let (mut points, mut rows) = (Points::default(), Vec::new());
     for (time, value) in at.iter().zip(&prospect.values) {
-        let is_worth = if *value >= is.price { "worth the price" } else { "not worth it yet" };
+        let is_worth = if *value >= price { "worth the price" } else { "not worth it yet" };
         points.add(
             place(*time),
-            format!("{}: {}, {is_worth} ({})", spelled(*time), short(*value), short(is.price)),
+            format!("{}: {}, {is_worth} ({})", spelled(*time), short(*value), short(price)),
         );
-        rows.push(vec![spelled(*time), short(*value), short(is.price)]);
+        rows.push(vec![spelled(*time), short(*value), short(price)]);
     }
-    let price = one(HEIGHT * (1.0 - scale.at(is.price)));
+    let level = one(HEIGHT * (1.0 - scale.at(price)));
     let today = one(WIDTH * place(now).clamp(0.0, 1.0));
     let meet = is.due.filter(|due| *due > now);
     let says = match is.due {
+        _ if !is_settled => {
+            "What a fetch must be worth is not settled yet: few pages that had a copy were fetched so far."
+                .to_owned()
+        }
         Some(due) if due <= now => "A fetch is worth the price now.".to_owned(),
         Some(due) => {
             format!("Value and price meet at {}, in {}.", spelled(due), units::about(due.since(now)))
         }
-        None => "Value and price never meet, if nothing happens.".to_owned(),
+        None => "At this price waiting alone never makes a fetch worth it.".to_owned(),
     };
     let chart = Chart {
         id: "value-curve",
@@ -69,11 +83,11 @@ pub(super) fn value(shown: &Shown) -> Markup {
         ys: scale.labels(short),
         xs: labels(from, to, 5),
         drawing: html! {
-            line.mark.price x1="0" x2=(WIDTH) y1=(price) y2=(price) {}
+            line.mark.price x1="0" x2=(WIDTH) y1=(level) y2=(level) {}
             path.line d=(line(at.iter().zip(&prospect.values).map(|(time, value)| Some((place(*time), scale.at(*value)))))) {}
             line.mark x1=(today) x2=(today) y1="0" y2=(HEIGHT) {}
             path.pin.ring d=(dot(place(now), scale.at(is.value.min(most)))) {}
-            @if let Some(due) = meet { path.pin d=(dot(place(due), scale.at(is.price))) {} }
+            @if let Some(due) = meet { path.pin d=(dot(place(due), scale.at(price))) {} }
         },
         points,
         legend: vec![
@@ -81,7 +95,7 @@ pub(super) fn value(shown: &Shown) -> Markup {
                 line_mark(""),
                 format!("value: seconds of fresh copy, times importance; now {}", short(is.value)),
             ),
-            (rule_mark("price"), format!("price: {}", short(is.price))),
+            (rule_mark("price"), format!("price: {}", short(price))),
             (html! { path.mark d="M12 0V10" {} }, "now".to_owned()),
         ],
         table: Some(Table { head: vec!["time (UTC)", "value", "price"], rows }),

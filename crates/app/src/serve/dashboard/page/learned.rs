@@ -28,12 +28,10 @@ struct Step {
 impl Step {
     fn new(time: Time, belief: &Posterior) -> Self {
         let tail = 0.5 * (1.0 - SURE);
-        Self {
-            time,
-            low: DAY * belief.quantile(tail),
-            mean: DAY * belief.mean(),
-            high: DAY * belief.quantile(1.0 - tail),
-        }
+        let mean = belief.mean();
+        // As in `Posterior::estimate`: where little is known the mean may lie above the upper bound.
+        let (low, high) = (belief.quantile(tail).min(mean), belief.quantile(1.0 - tail).max(mean));
+        Self { time, low: DAY * low, mean: DAY * mean, high: DAY * high }
     }
 }
 
@@ -162,5 +160,8 @@ mod tests {
         assert!(steps.iter().all(|step| step.low <= step.mean && step.low < step.high));
         let width = |step: &Step| step.high / step.low.max(1e-300);
         assert!(width(&steps[39]) < width(&steps[0]), "it gets surer");
+        // Next to nothing is known: most of the belief is near 0, and its mean is above that.
+        let vague = Step::new(at(1), &Posterior::new(0.01, 1.0).unwrap());
+        assert!(vague.low <= vague.mean && vague.mean <= vague.high, "{vague:?}");
     }
 }

@@ -11,18 +11,22 @@ use refrain_core::estimate::prior::Prior;
 use refrain_core::estimate::{Confidence, Posterior};
 use refrain_core::frontier::{AttentivePast, WaitsFor};
 use refrain_core::time::{Span, Time};
-use refrain_engine::{Believed, Outlook, PageNow, Prospect, Standing, not_before, robots_say};
+use refrain_engine::{
+    Believed, CrawlError, Outlook, PageNow, Prospect, RobotsSay, Standing, not_before, robots_say,
+};
 use refrain_fetch::url::PageUrl;
-use refrain_store::{PageRecord, PageState, Reader, Version};
+use refrain_store::{HostRow, Observation, PageRecord, PageState, Reader, Signal, Version};
 
 use super::desk::Desk;
 use super::frame::{self, Place};
 use super::hosts::Done;
 use super::words;
 use crate::chart::{counted, short};
-use crate::data::explain::{Facts, sheet};
+use crate::data::explain::{Facts, Left, beliefs, sheet, why};
 use crate::data::harmless::harmless;
+use crate::data::ignored::{self as data, Noise};
 use crate::serve::api::input::Number;
+use crate::serve::api::pages::diff::rules;
 use crate::serve::api::pages::known;
 use crate::serve::problem::{Answer, Problem};
 use crate::units;
@@ -57,7 +61,7 @@ pub(super) async fn page(desk: Desk, Number(id): Number, Query(done): Query<Done
         (frame::flash(done.done.as_deref()))
         h1 { (title.map_or_else(|| harmless(&page.url), harmless)) }
         p.lead { (words::outside(&page.url)) " " (words::state(page.state, page.failures)) }
-        div #why data-live { p.answer { (sheet::why(&shown.facts)) "." @if let Some(more) = waits(&shown) { " " (more) } } }
+        div #why data-live { p.answer { (why(&shown.facts)) "." @if let Some(more) = waits(&shown) { " " (more) } } }
         @if desk.may_change() { (actions(page)) }
         section #value data-live { h2 { "What a fetch is worth, and when it is worth the price" } (curves::value(&shown)) }
         section #timeline data-live { h2 { "What was seen, and what was announced" } (timeline::draw(&shown)) }
@@ -71,6 +75,7 @@ pub(super) async fn page(desk: Desk, Number(id): Number, Query(done): Query<Done
             }
             section #versions data-live { (versions(&shown)) }
         }
+        @if let Some(noise) = &shown.facts.noise { section #noise data-live { (ignored(noise)) } }
         section #looks data-live { (looks(&shown)) }
     };
     let name = title.unwrap_or(&page.url).chars().take(80).collect::<String>();
@@ -79,6 +84,7 @@ pub(super) async fn page(desk: Desk, Number(id): Number, Query(done): Query<Done
 
 async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
     let (app, now, agent) = (&desk.app, desk.now, desk.app.agent.clone());
+    let own = desk.app.clone();
     let read = move |reader: &Reader| {
         let page = known(reader, id)?;
         let host = reader.host_by_id(page.host)?.ok_or_else(Problem::ours)?;
@@ -88,10 +94,16 @@ async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
         let signals = reader.signals_of(page.id, DRAWN)?;
         let (under_way, versions) = (reader.is_under_way(page.id)?, reader.versions_of(page.id)?);
         let standing = Standing::read(reader)?;
-        Ok::<_, Problem>((page, host, robots, under_way, looks, signals, versions, standing))
+        let noise = data::noise(reader, &page, &rules(&own, &page)?)?;
+        Ok::<_, Problem>((page, host, robots, under_way, looks, signals, versions, standing, noise))
     };
-    let (page, host, robots, is_under_way, looks, signals, versions, standing) = desk.read(read).await?;
-    let is = app.handle.explain(vec![page.id]).await.ok().and_then(|mut all| all.pop()).flatten();
+    let (page, host, robots, is_under_way, looks, signals, versions, standing, noise) =
+        desk.read(read).await?;
+    let answer = app.handle.explain(vec![page.id]).await;
+    if answer.is_err() {
+        return left(desk, page, host, Kept { robots, looks, signals, versions, noise }).await;
+    }
+    let is = answer.ok().and_then(|mut all| all.pop()).flatten();
     let prospect = match is {
         Some(is) => {
             let at = curves::moments(&page, &is, now, MOMENTS);
@@ -114,13 +126,14 @@ async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
         },
         value: is.map_or(0.0, |is| is.value),
     };
+    let value = is.map(|is| is.value);
     let outlook = Outlook {
         due: is.and_then(|is| is.due),
-        not_before: not_before(&page.row()).filter(|until| *until > now),
+        not_before: not_before(&page.row(), now).filter(|until| *until > now),
     };
     // What the crawl says now goes before what it wrote down last.
     let standing =
-        standing.map(|standing| Standing { price: is.map(|is| is.price).or(standing.price), ..standing });
+        standing.map(|standing| Standing { price: is.map_or(standing.price, |is| is.price), ..standing });
     let confidence = Confidence::new(SURE).ok_or_else(Problem::ours)?;
     let facts = Facts {
         now,
@@ -130,6 +143,8 @@ async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
         host,
         robots,
         believed,
+        value,
+        left: None,
         standing,
         outlook: Some(outlook),
         is_under_way,
@@ -137,8 +152,63 @@ async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
         signals,
         // To find it in queues takes a look at all of them.
         queued: Vec::new(),
+        noise,
     };
     Ok(Shown { facts, is, prospect, versions, past })
+}
+
+/// What the store has of a page beside its row.
+struct Kept {
+    robots: Option<RobotsSay>,
+    looks: Vec<Observation>,
+    signals: Vec<Signal>,
+    versions: Vec<Version>,
+    noise: Option<Noise>,
+}
+
+/// The same when the crawl is over, as it left the page: nothing is believed any more, so that is made of what was written down.
+async fn left(
+    desk: &Desk,
+    page: PageRecord,
+    host: HostRow,
+    Kept { robots, looks, signals, versions, noise }: Kept,
+) -> Answer<Shown> {
+    let now = desk.now;
+    let (own, own_host) = (page.clone(), host.clone());
+    let read = move |reader: &Reader| {
+        let standing = Standing::read(reader)?;
+        let left = standing.as_ref().and_then(|standing| standing.time).map_or(now, |time| time.min(now));
+        let (believed, outlook) = beliefs(reader, &own, &own_host, standing.as_ref(), left)?;
+        Ok::<_, CrawlError>((standing, left, believed, outlook))
+    };
+    let read = desk.read(move |reader| {
+        read(reader).map_err(|why| {
+            tracing::error!(%why, "what the crawl believed cannot be read");
+            Problem::ours()
+        })
+    });
+    let (standing, time, believed, outlook) = read.await?;
+    let past = page.history.as_deref().and_then(AttentivePast::from_bytes).unwrap_or_default();
+    let confidence = Confidence::new(SURE).ok_or_else(Problem::ours)?;
+    let facts = Facts {
+        now,
+        rate: believed.changes.estimate(confidence),
+        sure: SURE,
+        value: Some(believed.value),
+        left: Some(Left { time, ended: true }),
+        page,
+        host,
+        robots,
+        believed,
+        standing,
+        outlook,
+        is_under_way: false,
+        looks,
+        signals,
+        queued: Vec::new(),
+        noise,
+    };
+    Ok(Shown { facts, is: None, prospect: None, versions, past })
 }
 
 /// What it waits for at this moment, where the sentence does not say it already.
@@ -187,6 +257,21 @@ fn typed(span: Span) -> String {
         .find(|(unit, _)| seconds >= *unit && seconds % unit == 0.0)
         .unwrap_or((1.0, "s"));
     format!("{}{name}", short(seconds / unit))
+}
+
+/// What of the page does not count as a change.
+fn ignored(noise: &Noise) -> Markup {
+    html! {
+        h2 { "What is ignored" }
+        p { (sheet::noise_line(noise)) ". Changes there do not count." }
+        @if !noise.shown.is_empty() {
+            div.scroll tabindex="0" role="group" aria-label="What is ignored" { table {
+                caption { "In the copy that was kept last" @if noise.places > noise.shown.len() { ", the first " (noise.shown.len()) } }
+                thead { tr { th scope="col" { "text" } th scope="col" { "why" } } }
+                tbody { @for place in &noise.shown { tr { th scope="row" { (harmless(&place.text)) } td { (place.why()) } } } }
+            } }
+        }
+    }
 }
 
 fn versions(shown: &Shown) -> Markup {

@@ -237,7 +237,7 @@ fn curve(outlook: &Outlook, budget: &BudgetNow) -> Markup {
         legend: vec![
             (line_mark(""), "best that is polite".to_owned()),
             (line_mark("b"), "best if hosts did not mind".to_owned()),
-            (html! { path.mark d="M12 0V10" {} }, format!("the budget now: {}{spent} requests a second, a fetch is worth {}", three(rate), short(budget.price))),
+            (html! { path.mark d="M12 0V10" {} }, format!("the budget now: {}{spent} requests a second, a fetch is worth {}", three(rate), budget.price.map_or_else(|| "an unknown value".to_owned(), |price| short(price.value)))),
             (dot_mark("ring"), format!("fresh now: {}", words::share(budget.freshness))),
         ],
         table: Some(Table { head: vec!["requests a second", "polite", "at best"], rows }),

@@ -90,7 +90,7 @@ pub(super) fn build(data: &Path, now: Time) -> Result<Ranking, CrawlError> {
         };
         let flags = flags(
             row.state,
-            row.failures > 0,
+            row.is_failing(),
             row.fetched.is_none(),
             row.origin.role,
             hubs.contains(&row.id),

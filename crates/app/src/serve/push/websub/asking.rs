@@ -27,7 +27,7 @@ impl Push {
             return;
         }
         let Some(one) = self.addressed(id, one) else { return };
-        if self.keep(id, &one).await.is_err() {
+        if self.keep(id).await.is_err() {
             return;
         }
         if let Err(why) = self.ask_hub(id, &one).await {
@@ -37,9 +37,9 @@ impl Push {
                 one.refused(now);
                 true
             });
-            if let Some(one) = changed {
-                // Who cannot keep it is about to end, and asks again when it is back.
-                let _ = self.keep(id, &one).await;
+            if changed.is_some() {
+                // If it cannot be kept the server is about to end, and asks again when it is back.
+                let _ = self.keep(id).await;
             }
         }
     }

@@ -118,11 +118,9 @@ impl Book {
                 work.next = Some(work.next.map_or(due, |next| next.min(due)));
                 continue;
             }
-            let asks =
-                !matches!(one.state, State::Asked { .. } | State::Renewing { .. } | State::Left { .. });
             let host = host_of(&one.hub);
             let (total, of_hub) = (self.asking.values().sum::<usize>(), self.asking.get(&host).copied());
-            if asks && (total >= MOST_ASKED || of_hub.unwrap_or(0) >= MOST_PER_HUB) {
+            if one.asks() && (total >= MOST_ASKED || of_hub.unwrap_or(0) >= MOST_PER_HUB) {
                 // Whoever is asked makes room by answering.
                 continue;
             }

@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode, Uri};
 use refrain_core::time::Span;
 use refrain_engine::{Kind, Once, Over, Said};
 use refrain_fetch::announce::find::sniff;
-use refrain_fetch::client::{self, ContentType, Headers};
+use refrain_fetch::client::{self, Coded, ContentType, Headers, Hold};
 use refrain_fetch::url::PageUrl;
 use refrain_store::PageId;
 use sha2::{Digest, Sha256};
@@ -72,7 +72,8 @@ impl Push {
                     "subscribe" => one.verified(topic, lease, now),
                     _ => one.released(topic, now),
                 });
-                self.keep(id, &one.ok_or_else(nobody)?).await?;
+                one.ok_or_else(nobody)?;
+                self.keep(id).await?;
                 self.websub.wake.notify_one();
                 let headers =
                     [(CONTENT_TYPE, "text/plain; charset=utf-8"), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
@@ -80,7 +81,8 @@ impl Push {
             }
             Some("denied") => {
                 let one = self.websub.book().change(id, |one| one.denied(topic, now));
-                self.keep(id, &one.ok_or_else(nobody)?).await?;
+                one.ok_or_else(nobody)?;
+                self.keep(id).await?;
                 self.websub.wake.notify_one();
                 Ok((Verdict::Taken, StatusCode::OK.into_response()))
             }
@@ -164,6 +166,8 @@ fn answer_of(headers: &HeaderMap, body: Bytes) -> client::Response {
         raw: body.clone(),
         body,
         truncated: false,
+        coded: Coded::default(),
+        hold: Hold::default(),
         location: None,
     }
 }

@@ -63,7 +63,16 @@ pub(super) fn read(bytes: &[u8]) -> Option<Subscription> {
         Phase::Leaving { at } => State::Leaving { at: time(at) },
         Phase::Left { by } => State::Left { by: time(by) },
     };
-    Some(Subscription { page: PageId(page), topic, hub, callback, secret, state, failures })
+    Some(Subscription {
+        page: PageId(page),
+        topic,
+        hub,
+        callback,
+        secret,
+        state,
+        failures,
+        asks_again: false,
+    })
 }
 
 #[cfg(test)]

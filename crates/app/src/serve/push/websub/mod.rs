@@ -39,6 +39,15 @@ pub(super) struct Desk {
     wake: Notify,
 }
 
+/// What goes on between the steps of subscribing.
+#[derive(Default)]
+struct Rounds {
+    /// Questions to hubs.
+    asking: JoinSet<()>,
+    /// When it is looked again whether the pages are still there.
+    next: Time,
+}
+
 impl Desk {
     pub(super) fn new() -> Self {
         Self { book: Mutex::default(), seen: Mutex::new(Recent::new(MOST_SEEN)), wake: Notify::new() }
@@ -85,33 +94,35 @@ impl Push {
             let _ = stop.wait_for(|stop| *stop).await;
             push.websub.wake.notify_one();
         });
-        let (mut asking, mut round) = (JoinSet::new(), Time::MIN);
+        let mut rounds = Rounds::default();
         while !*watched.borrow() && watched.has_changed().is_ok() {
-            let now = self.ears.now();
-            if now >= round {
-                round = now + LOOK_ROUND;
-                self.leave_what_is_gone().await;
-            }
-            let work = self.websub.book().work(now);
-            for (id, one) in work.keep {
-                if self.keep(&id, &one).await.is_err() {
-                    return;
-                }
-            }
-            for (id, one) in work.ask {
-                let push = Arc::clone(&self);
-                asking.spawn(async move {
-                    push.ask(&id, &one).await;
-                    push.websub.book().asked(&one.hub);
-                    push.websub.wake.notify_one();
-                });
-            }
-            while asking.try_join_next().is_some() {}
-            let wait =
-                work.next.map_or(LONGEST_SLEEP, |next| Duration::from_nanos(next.since(now).as_nanos()));
+            let Ok(wait) = self.step(&mut rounds).await else { return };
             let _ = tokio::time::timeout(wait.min(LONGEST_SLEEP), self.websub.wake.notified()).await;
         }
         waker.abort();
+    }
+
+    /// Does what is to be done now, and says how long there is nothing more to do if nothing happens.
+    async fn step(self: &Arc<Self>, rounds: &mut Rounds) -> Result<Duration, Over> {
+        let now = self.ears.now();
+        if now >= rounds.next {
+            rounds.next = now + LOOK_ROUND;
+            self.leave_what_is_gone().await;
+        }
+        let work = self.websub.book().work(now);
+        for (id, _) in work.keep {
+            self.keep(&id).await?;
+        }
+        for (id, one) in work.ask {
+            let push = Arc::clone(self);
+            rounds.asking.spawn(async move {
+                push.ask(&id, &one).await;
+                push.websub.book().asked(&one.hub);
+                push.websub.wake.notify_one();
+            });
+        }
+        while rounds.asking.try_join_next().is_some() {}
+        Ok(work.next.map_or(LONGEST_SLEEP, |next| Duration::from_nanos(next.since(now).as_nanos())))
     }
 
     /// Nobody needs news of pages that are not crawled any more.
@@ -156,8 +167,15 @@ impl Push {
         }
     }
 
-    async fn keep(&self, id: &str, one: &Subscription) -> Result<(), Over> {
-        self.ears.keep(format!("{}{id}", kept::START), kept::written(one)).await
+    /// Keeps a subscription as it is now; nothing of it, if it is over. On the disk when this returns.
+    async fn keep(&self, id: &str) -> Result<(), Over> {
+        let kept = {
+            // Under the lock, so that what happened last is written last.
+            let book = self.websub.book();
+            let value = book.get(id).map(kept::written).unwrap_or_default();
+            self.ears.keep(format!("{}{id}", kept::START), value)
+        };
+        kept.await
     }
 }
 

@@ -50,6 +50,9 @@ pub(super) struct Subscription {
     pub(super) state: State,
     /// In a row.
     pub(super) failures: u32,
+    /// The hub was asked by a process that has ended, and may not have heard it: it is asked again at once. Until it comes, its answer to the first
+    /// question counts. Not kept.
+    pub(super) asks_again: bool,
 }
 
 /// How far a subscription is.
@@ -85,28 +88,55 @@ pub(super) enum Step {
 impl Subscription {
     pub(super) fn new(page: PageId, topic: String, hub: String, secret: String, now: Time) -> Self {
         let callback = String::new();
-        Self { page, topic, hub, callback, secret, state: State::Wanted { at: now }, failures: 0 }
+        Self {
+            page,
+            topic,
+            hub,
+            callback,
+            secret,
+            state: State::Wanted { at: now },
+            failures: 0,
+            asks_again: false,
+        }
     }
 
-    /// As it goes on in a new process: whoever was asked may have been asked in vain, and is asked again, which harms nobody.
+    /// As it goes on in a new process. A hub that was asked before may come at any time, also before it is asked again.
     pub(super) fn restored(mut self, now: Time) -> Self {
-        self.state = match self.state {
-            State::Asked { .. } => State::Wanted { at: now },
-            State::Renewing { until, .. } => State::Active { until, renew: now },
-            State::Left { .. } => State::Leaving { at: now },
-            other => other,
-        };
+        let last_wait = now + Span::from_whole_secs(LAST_WAIT);
+        match &mut self.state {
+            // By a clock that was ahead: how long the hub distributes is not known, or when to ask it.
+            State::Renewing { until, .. } if until.since(now) > LONGEST => {
+                self.state = State::Wanted { at: now }
+            }
+            State::Active { until, renew } if (*until).max(*renew).since(now) > LONGEST => {
+                self.state = State::Wanted { at: now };
+            }
+            State::Asked { by } | State::Renewing { by, .. } | State::Left { by } => {
+                *by = now + VERIFY;
+                self.asks_again = true;
+            }
+            State::Wanted { at } | State::Leaving { at } => *at = (*at).min(last_wait),
+            State::Active { .. } | State::Gone => {}
+        }
         self
     }
 
     /// When something is to be done.
     pub(super) fn due(&self) -> Option<Time> {
         match self.state {
+            State::Gone => None,
+            _ if self.asks_again => Some(Time::MIN),
             State::Wanted { at } | State::Leaving { at } => Some(at),
             State::Asked { by } | State::Renewing { by, .. } | State::Left { by } => Some(by),
             State::Active { renew, .. } => Some(renew),
-            State::Gone => None,
         }
+    }
+
+    /// Whether the hub is asked when it is due: otherwise it has been, and did not come.
+    pub(super) fn asks(&self) -> bool {
+        let is_asked =
+            matches!(self.state, State::Asked { .. } | State::Renewing { .. } | State::Left { .. });
+        self.asks_again || !is_asked
     }
 
     /// Time has passed.
@@ -114,20 +144,24 @@ impl Subscription {
         if self.due().is_none_or(|due| now < due) {
             return Step::Rest;
         }
-        match self.state {
-            State::Active { until, .. } if now < until => {
-                self.state = State::Renewing { until, by: now + VERIFY };
-            }
-            // Either it is new, or nobody was here to renew it in time.
-            State::Wanted { .. } | State::Active { .. } => self.state = State::Asked { by: now + VERIFY },
-            State::Leaving { .. } => self.state = State::Left { by: now + VERIFY },
-            State::Asked { .. } | State::Renewing { .. } | State::Left { .. } => {
-                self.failed(now);
-                return Step::Keep;
-            }
-            State::Gone => return Step::Rest,
+        if !self.asks() {
+            self.failed(now);
+            return Step::Keep;
         }
+        let by = now + VERIFY;
+        self.turn(match self.state {
+            State::Active { until, .. } | State::Renewing { until, .. } if now < until => {
+                State::Renewing { until, by }
+            }
+            State::Leaving { .. } | State::Left { .. } => State::Left { by },
+            // Either it is new, or it was not renewed in time.
+            _ => State::Asked { by },
+        });
         Step::Ask
+    }
+
+    fn turn(&mut self, state: State) {
+        (self.state, self.asks_again) = (state, false);
     }
 
     /// The hub comes to see whether we meant it. Whether we did.
@@ -141,7 +175,7 @@ impl Subscription {
         }
         let lease = lease.map_or(LEASE, Span::from_whole_secs).clamp(SHORTEST, LONGEST);
         let two_thirds = Span::from_nanos(lease.as_nanos() / 3 * 2);
-        self.state = State::Active { until: now + lease, renew: now + two_thirds.max(SHORTEST) };
+        self.turn(State::Active { until: now + lease, renew: now + two_thirds.max(SHORTEST) });
         self.failures = 0;
         true
     }
@@ -153,10 +187,10 @@ impl Subscription {
         }
         if self.is_leaving() {
             // That is what was wanted.
-            self.state = State::Gone;
+            self.turn(State::Gone);
             return true;
         }
-        self.state = State::Wanted { at: now };
+        self.turn(State::Wanted { at: now });
         self.failed(now);
         true
     }
@@ -166,10 +200,11 @@ impl Subscription {
         match self.state {
             State::Leaving { .. } | State::Left { .. } | State::Gone => return false,
             // Nobody distributes.
-            State::Wanted { .. } => self.state = State::Gone,
-            State::Active { until, .. } if until <= now => self.state = State::Gone,
+            State::Wanted { .. } => self.turn(State::Gone),
+            State::Active { until, .. } if until <= now => self.turn(State::Gone),
             State::Asked { .. } | State::Active { .. } | State::Renewing { .. } => {
-                (self.state, self.failures) = (State::Leaving { at: now }, 0);
+                self.turn(State::Leaving { at: now });
+                self.failures = 0;
             }
         }
         true
@@ -179,7 +214,7 @@ impl Subscription {
     pub(super) fn released(&mut self, topic: &str, now: Time) -> bool {
         let is_asked = matches!(self.state, State::Left { by } if now < by);
         if is_asked && topic == self.topic {
-            self.state = State::Gone;
+            self.turn(State::Gone);
             return true;
         }
         false
@@ -210,13 +245,13 @@ impl Subscription {
         self.failures += 1;
         let doubled = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(20));
         let again = now + Span::from_whole_secs(doubled.min(LAST_WAIT));
-        self.state = match self.state {
+        self.turn(match self.state {
             State::Renewing { until, .. } if now < until => State::Active { until, renew: again.min(until) },
             State::Left { .. } if self.failures >= MOST_FAREWELLS => State::Gone,
             State::Left { .. } => State::Leaving { at: again },
             _ if self.failures >= MOST_FAILURES => State::Gone,
             _ => State::Wanted { at: again },
-        };
+        });
     }
 }
 
@@ -303,7 +338,7 @@ mod tests {
         let mut one = wanted();
         one.tick(at(0));
         let mut one = one.restored(at(5));
-        assert_eq!(one.tick(at(5)), Step::Ask);
+        assert_eq!((one.tick(at(5)), one.tick(at(5))), (Step::Ask, Step::Rest));
         one.verified("topic", Some(300), at(6));
         one.tick(at(206));
         let mut one = one.restored(at(210));
@@ -312,6 +347,26 @@ mod tests {
         let mut late = one.restored(at(1000));
         assert!(!late.is_active(at(1000)));
         assert_eq!(late.tick(at(1000)), Step::Ask);
+    }
+
+    #[test]
+    fn after_a_crash_the_hub_may_come_before_it_is_asked_again() {
+        let mut asked = wanted();
+        asked.tick(at(0));
+        let mut first = asked.clone().restored(at(5000));
+        assert!(first.verified("topic", Some(300), at(5000)), "however long nobody was here");
+        assert_eq!((first.tick(at(5001)), first.due()), (Step::Rest, Some(at(5200))), "that is all");
+        let mut renewing = first.clone();
+        renewing.tick(at(5200));
+        assert!(renewing.restored(at(5201)).verified("topic", Some(300), at(5202)));
+        let mut left = first;
+        left.leave(at(5100));
+        left.tick(at(5100));
+        assert!(left.restored(at(5101)).released("topic", at(5102)));
+        let mut denied = asked.restored(at(5));
+        assert!(denied.denied("topic", at(6)));
+        assert_eq!(denied.tick(at(6)), Step::Rest, "it is not asked again at once");
+        assert!(!wanted().restored(at(5)).verified("topic", None, at(5)), "nobody asked");
     }
 
     #[test]
@@ -325,7 +380,7 @@ mod tests {
         assert!(!one.released("topic", at(10)), "nor was it told");
         assert_eq!(one.tick(at(10)), Step::Ask);
         assert!(!one.released("another", at(11)) && !one.verified("topic", None, at(11)));
-        assert_eq!(one.clone().restored(at(12)).state, State::Leaving { at: at(12) });
+        assert_eq!(one.clone().restored(at(12)).tick(at(12)), Step::Ask);
         let mut denied = one.clone();
         assert!(denied.denied("topic", at(12)) && denied.state == State::Gone);
         let mut told = one.clone();
@@ -367,7 +422,7 @@ mod tests {
                     }
                     3 => { one.refused(at(now)); pending = false; }
                     4 => { prop_assert!(one.state == State::Gone || one.denied("topic", at(now))); pending = false; }
-                    5 => { one = one.restored(at(now)); pending = false; }
+                    5 => one = one.restored(at(now)),
                     6 => { if one.leave(at(now)) { pending = false; } }
                     _ => { let left = one.released("topic", at(now)); prop_assert!(!left || pending); }
                 }

@@ -1,12 +1,11 @@
 //! Hubs, good and bad.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use refrain_store::PageId;
-use tokio::sync::watch;
 
+use super::Rounds;
 use crate::serve::push::Push;
 use crate::serve::push::fake::{Fake, block, knock, lock};
 use crate::serve::push::intake::{Fields, LARGEST};
@@ -23,13 +22,15 @@ struct Question {
     secret: String,
 }
 
-/// Lets things happen by themselves for a while.
+/// Lets all happen that happens by itself at this moment.
 async fn run(push: &Arc<Push>) {
-    let (stop, stopped) = watch::channel(false);
-    let running = tokio::spawn(Arc::clone(push).run(stopped));
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    stop.send(true).unwrap();
-    tokio::time::timeout(Duration::from_secs(5), running).await.expect("it ends when it is told to").unwrap();
+    let mut rounds = Rounds::default();
+    loop {
+        let Ok(_) = push.step(&mut rounds).await else { return };
+        if rounds.asking.join_next().await.is_none() {
+            return;
+        }
+    }
 }
 
 fn question(fake: &Fake) -> Question {
@@ -187,6 +188,28 @@ fn restarts_forget_nothing() {
         let push = fake.push();
         assert_eq!(distribute(&push, &first.callback, &first.secret, FEED).await, 202);
         assert_eq!(lock(&fake.fed).len(), 1);
+    });
+}
+
+/// Killed after a hub was asked: it comes before anything else has happened, and is known.
+#[test]
+fn a_hub_that_was_asked_before_a_kill_may_come_at_once() {
+    let fake = Fake::new();
+    block(async {
+        let push = fake.push();
+        push.found_hub(PageId(2), TOPIC, HUB);
+        run(&push).await;
+        let question = question(&fake);
+        drop(push);
+        let push = fake.push();
+        assert_eq!(
+            knock(&push, "GET", &verification(&question, 300), &[], "").await,
+            (200, "a<b".to_owned())
+        );
+        assert_eq!(distribute(&push, &question.callback, &question.secret, FEED).await, 202);
+        assert_eq!((lock(&fake.fed).len(), fake.last_verdict()), (1, Some(("websub", Verdict::Taken))));
+        run(&push).await;
+        assert_eq!(lock(&fake.posts).len(), 1, "it need not be asked again");
     });
 }
 

@@ -1,0 +1,234 @@
+//! Units that are known, and the blocks of a later look: which is which, and what differs.
+
+mod pairing;
+
+use super::look::Look;
+use super::score::Score;
+use super::slots::{self, Slot};
+use super::units::{Body, Stretch, Unit, grouped};
+use super::windows::{Run, Windows};
+use pairing::{Pair, pairs};
+
+/// What a later look says.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// The units of that look.
+    pub(super) units: Vec<Unit>,
+    /// In so many units content is other than it was,
+    pub(super) changed: usize,
+    /// and in so many of them, or beside them, something is noise.
+    pub(super) near_noise: usize,
+}
+
+/// Compares a look with what is known. Nothing is learned of noise: any time may have passed.
+pub(super) fn follow(units: &[Unit], look: &Look) -> Followed {
+    let windows = Windows::new(&look.hashes);
+    let pairs = pairs(units, look);
+    let noisy = |pair: &Pair| pair.unit().is_some_and(|unit| units[unit].noise() > 0);
+    let mut followed = Followed::default();
+    let mut lost_run = false;
+    for (place, pair) in pairs.iter().enumerate() {
+        // A pair and those beside it.
+        let near = &pairs[place.saturating_sub(1)..(place + 2).min(pairs.len())];
+        let known = pair.unit().map(|unit| &units[unit]);
+        let (unit, is_change) = match (*pair, known) {
+            (Pair::Moved { .. }, Some(known)) => (Some(known.clone()), !known.moves.is_noise()),
+            (Pair::Same { .. }, known) => (known.cloned(), false),
+            (Pair::Gone { .. }, _) => (None, true),
+            (Pair::Taken { from, to, .. }, Some(Unit { body: Body::Stretch(stretch), moves })) => {
+                let run = run_of(&windows, from, to);
+                let body = Body::Stretch(Stretch { run, ..*stretch });
+                (Some(Unit { body, moves: *moves }), !stretch.score.is_noise() && run != stretch.run)
+            }
+            (Pair::Other { block, .. }, Some(known)) => {
+                let (body, is_change) = match &known.body {
+                    Body::Open(slots) => {
+                        let block = slots::follow(slots, &look.words(block));
+                        (Body::Open(block.slots), block.changed > 0)
+                    }
+                    _ => (Unit::block(look.hashes[block]).body, true),
+                };
+                (Some(Unit { body, moves: known.moves }), is_change)
+            }
+            (Pair::New { block } | Pair::Other { block, .. }, _) => {
+                // Among blocks that move about, a new one will do so, too.
+                let mut moves = near.iter().filter_map(|pair| Some(units[pair.unit()?].moves));
+                let moves = moves.rfind(|moves| moves.is_noise()).unwrap_or_default();
+                (Some(Unit { moves, ..Unit::block(look.hashes[block]) }), true)
+            }
+            (Pair::Taken { .. } | Pair::Moved { .. }, _) => (None, false),
+        };
+        followed.units.extend(unit);
+        // A run of many blocks that is gone is one change, however many blocks are there now.
+        lost_run = pair.comes_or_goes() && (lost_run || known.is_some_and(|known| known.blocks() > 1));
+        let is_counted = is_change && !(lost_run && known.is_none());
+        followed.changed += usize::from(is_counted);
+        followed.near_noise += usize::from(is_change && near.iter().any(noisy));
+    }
+    followed
+}
+
+fn run_of(windows: &Windows<'_>, from: usize, to: usize) -> Run {
+    Run { hash: if from < to { windows.hash(from, to - from) } else { 0 }, len: to - from }
+}
+
+/// Learns from a quick pair of looks: `units` are of the look `before`, `now` came seconds later.
+pub(super) fn learn(units: &[Unit], before: &Look, now: &Look) -> Vec<Unit> {
+    let units = grouped(units.to_vec(), &before.hashes, 0);
+    let starts: Vec<usize> = units
+        .iter()
+        .scan(0, |at, unit| {
+            let start = *at;
+            *at += unit.blocks();
+            Some(start)
+        })
+        .collect();
+    let windows = Windows::new(&now.hashes);
+    let mut learned: Vec<Unit> = Vec::with_capacity(units.len());
+    let mut moved = Vec::new();
+    let pairs = pairs(&units, now);
+    let mut rest = pairs.as_slice();
+    let mut at = 0;
+    while let Some((pair, after)) = rest.split_first() {
+        let comes_or_goes = rest.iter().take_while(|pair| pair.comes_or_goes()).count();
+        if comes_or_goes > 0 {
+            let (run, after) = rest.split_at(comes_or_goes);
+            let came = run.iter().filter(|pair| pair.unit().is_none()).count();
+            let went: usize = run.iter().filter_map(Pair::unit).map(|unit| units[unit].blocks()).sum();
+            let mut stretch = Stretch {
+                run: run_of(&windows, at, at + came),
+                most: came.max(went) as u16,
+                score: Score::default(),
+            };
+            stretch.score.differ();
+            learned.push(Unit::new(Body::Stretch(stretch)));
+            at += came;
+            rest = after;
+            continue;
+        }
+        rest = after;
+        let Some(place) = pair.unit() else { continue };
+        let unit = &units[place];
+        match *pair {
+            Pair::Moved { .. } => {
+                moved.push(learned.len());
+                if let Body::Stretch(stretch) = unit.body {
+                    let hashes = &before.hashes[starts[place]..=starts[place]];
+                    learned.extend(varied(stretch, hashes, hashes, stretch.run));
+                    at += 1;
+                    continue;
+                }
+            }
+            Pair::Other { block, .. } => {
+                let body =
+                    refined(&unit.body, &before.words(starts[place]), &now.words(block), now.hashes[block]);
+                learned.push(Unit { body, moves: unit.moves });
+                at += 1;
+                continue;
+            }
+            Pair::Taken { from, to, .. } => {
+                let Body::Stretch(stretch) = unit.body else { continue };
+                let hashes = &before.hashes[starts[place]..starts[place] + unit.blocks()];
+                learned.extend(varied(stretch, hashes, &now.hashes[from..to], run_of(&windows, from, to)));
+                at += to - from;
+                continue;
+            }
+            _ => {}
+        }
+        at += unit.blocks();
+        learned.push(unit.clone());
+    }
+    judge_moves(&mut learned, &moved);
+    learned
+}
+
+/// A stretch as both looks of a quick pair show it: blocks with these hashes, and then with those.
+fn varied(mut stretch: Stretch, before: &[u32], now: &[u32], run: Run) -> Vec<Unit> {
+    if before == now {
+        stretch.score.agree();
+    } else {
+        stretch.score.differ();
+    }
+    if stretch.score.is_clear() {
+        return now.iter().map(|hash| Unit::block(*hash)).collect();
+    }
+    if !stretch.score.is_noise() {
+        stretch.most = stretch.most.max(before.len().max(now.len()) as u16);
+    }
+    stretch.run = run;
+    vec![Unit::new(Body::Stretch(stretch))]
+}
+
+/// The block as both looks of a quick pair show it.
+fn refined(body: &Body, before: &[u32], now: &[u32], hash: u32) -> Body {
+    let whole = [Slot::fixed(0, before.len())];
+    let slots = match body {
+        Body::Open(slots) => slots::learn(slots, before, now),
+        _ => slots::learn(&whole, before, now),
+    };
+    if slots.iter().all(|slot| slot.score.is_clear()) || slots.len() > slots::MOST {
+        return Unit::block(hash).body;
+    }
+    match (body, slots.as_slice()) {
+        // Nothing of it stayed: it is a block that comes or goes rather than one with noise in it.
+        (Body::Closed(run), [slot]) if slot.score.is_suspect() => {
+            let run = Run { hash, ..*run };
+            Body::Stretch(Stretch { run, most: 1, score: slot.score })
+        }
+        _ => Body::Open(slots),
+    }
+}
+
+/// Units that moved, and those among them that stayed by chance.
+fn judge_moves(units: &mut [Unit], moved: &[usize]) {
+    const NEAR: usize = 4;
+    let mut rest = moved;
+    while let Some(first) = rest.first() {
+        let len = 1 + rest.windows(2).take_while(|pair| pair[1] - pair[0] <= NEAR).count();
+        let (cluster, after) = rest.split_at(len);
+        for unit in &mut units[*first..=cluster[len - 1]] {
+            unit.moves.differ();
+        }
+        rest = after;
+    }
+    if moved.is_empty() {
+        for unit in units {
+            unit.moves.agree();
+        }
+    }
+}
+
+/// The units as if everything that is suspected to be noise were noise.
+pub(super) fn presumed(units: &[Unit]) -> Vec<Unit> {
+    let mut units = units.to_vec();
+    for unit in &mut units {
+        unit.moves = unit.moves.presumed();
+        match &mut unit.body {
+            Body::Closed(_) => {}
+            Body::Open(slots) => slots.iter_mut().for_each(|slot| slot.score = slot.score.presumed()),
+            Body::Stretch(stretch) => stretch.score = stretch.score.presumed(),
+        }
+    }
+    units
+}
+
+/// Units of the same look in which everything is content: what was hidden counts again from the next change on.
+pub(super) fn opened(units: Vec<Unit>, look: &Look) -> Vec<Unit> {
+    let mut at = 0;
+    let mut opened = Vec::with_capacity(units.len());
+    for unit in units {
+        let start = at;
+        at += unit.blocks();
+        if unit.is_plain() {
+            opened.push(unit);
+        } else {
+            opened.extend((start..at).map(|block| Unit::block(look.hashes[block])));
+        }
+    }
+    opened
+}
+
+/// A page of which nothing is known but its last look.
+pub(super) fn first(look: &Look) -> Vec<Unit> {
+    look.hashes.iter().map(|hash| Unit::block(*hash)).collect()
+}

@@ -1,7 +1,0 @@
-//! The client against servers on loopback, well-behaved, broken and mean.
-
-mod addresses;
-mod answers;
-mod fake;
-mod misbehaviour;
-mod secure;
