@@ -26,7 +26,7 @@ pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
             }
             writeln!(
                 out,
-                "{} pages, {} looks, {} changes, {} versions, {} archive files ({:.1} MB){} read: {}",
+                "{} pages, {} looks, {} lines of the change feed, {} versions, {} archive files ({:.1} MB){} read: {}",
                 checked.pages,
                 checked.observations,
                 checked.changes,
