@@ -87,6 +87,19 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
+    /// An archive file is missing, or shorter than what was committed of it.
+    #[error(
+        "{}: {what}; put the file back, or give up what is lost with `refrain recover {}`; `refrain check` tells what else is damaged",
+        path.display(), root.display()
+    )]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+        /// The data directory.
+        root: PathBuf,
+    },
     /// The disk failed while a batch was being committed: only opening the store anew tells whether it was.
     #[error("{}: writing failed half-way earlier on; open the store anew before writing on", path.display())]
     Unsure {
@@ -138,6 +151,15 @@ impl StoreError {
         let folder = path.parent().unwrap_or(path);
         let free = rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
         Self::DiskFull { path: path.to_owned(), free }
+    }
+
+    /// Whether the file is no database, or a damaged one.
+    pub(crate) fn is_corrupt(&self) -> bool {
+        let Self::Database { why, .. } = self else { return false };
+        matches!(
+            why.sqlite_error_code(),
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
+        )
     }
 
     /// Whether trying again may help once there is room.

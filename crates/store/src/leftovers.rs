@@ -1,11 +1,11 @@
 //! Bytes in the archive that the database does not know.
 //!
 //! A killed process leaves some: bodies are written before the transaction that refers to them. They are moved aside when the directory is
-//! opened, never deleted: bytes look the same if an older copy of the database was put back. That case is refused where it can be seen: by the
-//! mark of what was committed last (`mark`), or because there is more than a batch can hold.
+//! opened. An older copy of the database leaves the same picture. It is refused: by the mark of what was committed last (`mark`); if an earlier
+//! version of Refrain wrote the directory, without a mark, because there are whole records; or because there is more than a batch can hold.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -14,6 +14,7 @@ use crate::error::{Context, StoreError};
 use crate::mark::Mark;
 use crate::place::{Place, segment_name, sync_directory};
 use crate::segments::Segments;
+use crate::warc::read_record;
 
 /// No batch writes more, and no more is kept aside in all.
 const MOST: u64 = 1 << 30;
@@ -56,8 +57,11 @@ pub(crate) fn settle(
     let lengths = known.lengths_found(place)?;
     let unknown = known.unknown(place, &lengths)?;
     let bytes: u64 = unknown.iter().map(|part| part.bytes).sum();
-    let is_ahead = Mark::read(place).is_some_and(|mark| known.is_behind(mark));
-    if bytes > 0 && (is_ahead || bytes > MOST) {
+    let may_be_committed = match Mark::read(place) {
+        Some(mark) => known.is_behind(mark),
+        None => has_record(place, &unknown)?,
+    };
+    if bytes > 0 && (may_be_committed || bytes > MOST) {
         let files = unknown.iter().map(|part| part.id).collect();
         return Err(StoreError::OlderDatabase {
             path,
@@ -104,20 +108,28 @@ impl Known {
     }
 
     /// The lengths of the live files; an error if what was committed is not all there.
-    pub(crate) fn lengths_found(&self, place: &Place) -> Result<Vec<u64>, StoreError> {
+    fn lengths_found(&self, place: &Place) -> Result<Vec<u64>, StoreError> {
         let length = |(id, committed): &(i64, u64)| {
-            let path = place.segment(*id);
-            let what = match fs::metadata(&path) {
-                Ok(file) if file.len() >= *committed => return Ok(file.len()),
-                Ok(file) => format!("has only {} bytes; expected {committed}", file.len()),
-                Err(why) if why.kind() == io::ErrorKind::NotFound => {
-                    format!("is missing; expected {committed} bytes")
-                }
-                Err(why) => return Err(StoreError::file(&path, "look at the segment", why)),
+            let what = match length_of(place, *id)? {
+                Some(found) if found >= *committed => return Ok(found),
+                Some(found) => format!("has only {found} bytes; expected {committed}"),
+                None => format!("is missing; expected {committed} bytes"),
             };
-            Err(StoreError::Damaged { path, what })
+            Err(StoreError::Lost { path: place.segment(*id), what, root: place.root().to_owned() })
         };
         self.live.iter().map(length).collect()
+    }
+
+    /// Live files that are missing or shorter than what was committed, each with the length that it has.
+    pub(crate) fn cut_short(&self, place: &Place) -> Result<Vec<(i64, Option<u64>)>, StoreError> {
+        let mut cut = Vec::new();
+        for (id, committed) in &self.live {
+            let found = length_of(place, *id)?;
+            if found.unwrap_or(0) < *committed {
+                cut.push((*id, found));
+            }
+        }
+        Ok(cut)
     }
 
     /// Parts of files that the database does not know. A file with a number that was given before, but is not in the database, is not ours.
@@ -136,6 +148,29 @@ impl Known {
         }
         Ok(unknown)
     }
+}
+
+/// The length of a segment's file; `None` if there is no such file.
+fn length_of(place: &Place, id: i64) -> Result<Option<u64>, StoreError> {
+    let path = place.segment(id);
+    match fs::metadata(&path) {
+        Ok(file) => Ok(Some(file.len())),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(StoreError::file(&path, "look at the segment", why)),
+    }
+}
+
+/// Whether one of the parts begins with a whole record.
+fn has_record(place: &Place, unknown: &[Unknown]) -> Result<bool, StoreError> {
+    for part in unknown {
+        let path = place.segment(part.id);
+        let mut file = File::open(&path).at(&path, "open the segment")?;
+        file.seek(SeekFrom::Start(part.from)).at(&path, "read the segment")?;
+        if matches!(read_record(&mut BufReader::new(file)), Ok(Some(_))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Moves parts of files into a folder of their own, durably, before they are cut off.
@@ -179,7 +214,8 @@ fn free_name(folder: &Path, part: &Unknown) -> PathBuf {
     names.into_iter().find(|path| !path.exists()).unwrap_or_else(|| folder.join(name))
 }
 
-/// Removes the oldest files until there is room for so many bytes more: the folder does not grow without bound.
+/// Removes the oldest files until there is room for so many bytes more: the folder does not grow without bound. Only bytes that are known not to
+/// have been committed come here.
 fn make_room(folder: &Path, bytes: u64) -> Result<(), StoreError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).at(folder, "list the directory")? {

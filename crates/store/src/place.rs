@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Context, StoreError};
+use crate::mark::Mark;
 
 /// A data directory.
 #[derive(Clone, Debug)]
@@ -94,13 +95,24 @@ impl Place {
 
     /// An archive without its database, if that is what an error is about: says so instead, and what to do.
     pub(crate) fn with_archive(&self, error: StoreError) -> StoreError {
-        let StoreError::NotAStore { path, why } = error else { return error };
+        let why = match &error {
+            StoreError::NotAStore { why, .. } => why.clone(),
+            StoreError::Database { why, .. } if error.is_corrupt() => format!("is damaged ({why})"),
+            _ => return error,
+        };
         match self.segments_present() {
             Ok(ids) if !ids.is_empty() => {
-                StoreError::NoDatabase { path, why, files: self.named(ids), root: self.root.clone() }
+                let (path, files) = (self.database(), self.named(ids));
+                StoreError::NoDatabase { path, why, files, root: self.root.clone() }
             }
-            _ => StoreError::NotAStore { path, why },
+            _ => error,
         }
+    }
+
+    /// Whether a data directory may begin here: nothing says that there was one.
+    pub(crate) fn may_begin(&self) -> Result<bool, StoreError> {
+        let had_commits = Mark::read(self).is_some_and(|mark| mark.segment > 0);
+        Ok(!had_commits && self.segments_present()?.is_empty())
     }
 
     /// Segments by their names, for people: the first ones, and how many there are.

@@ -69,11 +69,10 @@ impl Segments {
         self.mark();
     }
 
-    /// Writes the mark of what is committed.
+    /// Writes the mark of what is committed: segment 0 stands for nothing yet.
     pub(crate) fn mark(&mut self) {
-        if let Some(Tail { id, length }) = self.committed {
-            self.marker.write(Mark { segment: id, length });
-        }
+        let Tail { id, length } = self.committed.unwrap_or(Tail { id: 0, length: 0 });
+        self.marker.write(Mark { segment: id, length });
     }
 
     /// The segment that is written now, if there is one.

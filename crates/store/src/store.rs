@@ -48,7 +48,7 @@ impl Store {
         let place = Place::new(directory);
         place.create()?;
         let lock = place.lock()?;
-        let may_begin = place.segments_present()?.is_empty();
+        let may_begin = place.may_begin()?;
         Self::open_at(place, options, lock, may_begin)
     }
 

@@ -24,28 +24,30 @@ pub(super) struct Base {
     pub(super) place: Place,
     /// The segments that it knows.
     pub(super) known: Known,
+    /// Those of them whose files are missing or shorter than it knows, each with the length of its file.
+    pub(super) cut_short: Vec<(i64, Option<u64>)>,
     /// Why it is empty; `None` if it is a copy of the database that was there.
     pub(super) why: Option<String>,
 }
 
-/// A copy of the database that is there, if it can be read and all that it knows is in the archive; otherwise an empty one.
+/// A copy of the database that is there, if it can be read; otherwise an empty one.
 pub(super) fn prepare(place: &Place) -> Result<Base, StoreError> {
     let building = place.with_database(BUILDING);
     let path = building.database();
     discard(&building)?;
     let why = match copied(place, &path) {
         Ok(()) => match open(&building, false) {
-            Ok((connection, known)) => match known.lengths_found(place) {
-                Ok(_) => return Ok(Base { connection, place: building, known, why: None }),
-                Err(why) => why.to_string(),
-            },
+            Ok((connection, known)) => {
+                let cut_short = known.cut_short(place)?;
+                return Ok(Base { connection, place: building, known, cut_short, why: None });
+            }
             Err(why) => why.to_string(),
         },
         Err(why) => why,
     };
     discard(&building)?;
     let (connection, known) = open(&building, true)?;
-    Ok(Base { connection, place: building, known, why: Some(why) })
+    Ok(Base { connection, place: building, known, cut_short: Vec::new(), why: Some(why) })
 }
 
 fn open(building: &Place, may_begin: bool) -> Result<(Connection, Known), StoreError> {

@@ -1,10 +1,12 @@
 //! Rebuilds the database from the archive: `refrain recover`.
 //!
-//! An older copy of the database is gone on from: what the archive has beyond it is added. If there is none, or none that can be read, all facts
-//! that records tell of are made anew: pages, observations, versions, changes. The new database is built beside the old one, which is kept under
-//! another name; until [`Recovery::finish`] nothing that is there is changed.
+//! An older copy of the database is gone on from: what the archive has beyond it is added. Versions whose record is not where the copy says, since
+//! files were compacted or lost, are found again in the rest of the archive, or dropped. If there is no database, or none that can be read, all
+//! facts that records tell of are made anew: pages, observations, versions, changes. The new database is built beside the old one, which is kept
+//! under another name; until [`Recovery::finish`] nothing that is there is changed.
 
 mod base;
+mod lost;
 mod records;
 mod scan;
 
@@ -70,6 +72,8 @@ pub struct Recovery {
     place: Place,
     /// Parts of files that the database does not know: the number of the segment, and from where on.
     unknown: Vec<(i64, u64)>,
+    /// Segments of the database whose files are missing or cut short, with the lengths of the files.
+    cut_short: Vec<(i64, Option<u64>)>,
     recovered: Recovered,
     touched: BTreeSet<PageId>,
 }
@@ -84,7 +88,7 @@ impl Recovery {
             return Err(StoreError::NotAStore { path: place.segments(), why });
         }
         let lock = place.lock()?;
-        let Base { connection, place: building, known, why } = base::prepare(&place)?;
+        let Base { connection, place: building, known, cut_short, why } = base::prepare(&place)?;
         let mut unknown = Vec::new();
         for id in present {
             let path = place.segment(id);
@@ -95,7 +99,7 @@ impl Recovery {
                 _ => {}
             }
         }
-        if unknown.is_empty() {
+        if unknown.is_empty() && cut_short.is_empty() {
             drop(connection);
             base::discard(&building)?;
             return Ok(None);
@@ -104,7 +108,7 @@ impl Recovery {
         let segments = Segments::new(building.clone(), Options::default().segment_bytes, last, known.last_id);
         let store = Store::with(connection, building, segments, lock);
         let recovered = Recovered { anew: why, ..Recovered::default() };
-        Ok(Some(Self { store, place, unknown, recovered, touched: BTreeSet::new() }))
+        Ok(Some(Self { store, place, unknown, cut_short, recovered, touched: BTreeSet::new() }))
     }
 
     /// Reads what the database does not know of the archive, and commits what it tells. `progress` hears which file is read.
@@ -115,6 +119,7 @@ impl Recovery {
     ) -> Result<(), StoreError> {
         self.in_database(|connection| {
             records::create(connection)?;
+            lost::note(connection, &self.cut_short)?;
             connection.execute_batch("BEGIN")
         })?;
         let last = self.unknown.last().map(|(id, _)| *id);
@@ -143,6 +148,12 @@ impl Recovery {
             }
             done += found.len() as i64;
             self.commit(&found, interpret)?;
+        }
+        for (segment, versions) in
+            self.in_database(|connection| lost::give_up(connection, &self.cut_short))?
+        {
+            let name = segment_name(segment);
+            self.recovered.gap(format!("{name}: is missing or cut short: {versions} versions are lost"));
         }
         self.in_database(records::drop_all)
     }
@@ -232,6 +243,7 @@ impl Recovery {
             let key = (page, found.time, found.digest);
             // A record that was moved is in two files for a while.
             if !same.insert(key) || self.has_version(key)? {
+                self.in_database(|connection| lost::found_again(connection, key, found.spot))?;
                 continue;
             }
             let state = match states.entry(page) {

@@ -142,7 +142,14 @@ pub(super) fn changes(
         let old: Option<Digest> = row.get(2)?;
         let seen: (Option<i64>, Option<String>) = (row.get(4)?, row.get(5)?);
         let earlier = before.take_if(|before| before.page == change.page);
-        if earlier.as_ref().and_then(|earlier| earlier.new) != old {
+        let earlier = earlier.and_then(|earlier| earlier.new);
+        let outcome = seen.1.as_deref().and_then(Outcome::from_name);
+        if old.is_none() && earlier.is_some() && outcome == Some(Outcome::First) {
+            report.note(format!(
+                "page {} was fetched as if for the first time at change {}: its copy was lost",
+                change.page, change.seq
+            ));
+        } else if earlier != old {
             report.damage(format!(
                 "change {} of page {} does not start where the one before ended",
                 change.seq, change.page
@@ -151,7 +158,7 @@ pub(super) fn changes(
         if let Some(last) = before.take() {
             last.check_end(report);
         }
-        let is_change = seen.1.as_deref().and_then(Outcome::from_name).is_some_and(Outcome::may_be_change);
+        let is_change = outcome.is_some_and(Outcome::may_be_change);
         if seen.0 != Some(change.page) || !is_change {
             report.damage(format!(
                 "change {} of page {} has no observation that saw it",
@@ -181,7 +188,12 @@ struct Changed {
 
 impl Changed {
     fn check_end(&self, report: &mut Report) {
-        if self.new != self.now {
+        if self.now.is_none() && self.new.is_some() {
+            report.note(format!(
+                "page {} has lost the copy that change {} made; it will be fetched anew",
+                self.page, self.seq
+            ));
+        } else if self.new != self.now {
             report.damage(format!("page {} is not what change {}, its last, made it", self.page, self.seq));
         }
     }

@@ -94,7 +94,7 @@ fn bytes_of_no_commit_are_moved_aside() {
     let directory = tempfile::tempdir().unwrap();
     let segment = with_body(directory.path());
     let committed = fs::read(&segment).unwrap();
-    // As if a process had been killed before the first mark was written, too: nothing says that the database is older than the files.
+    // An earlier version wrote no mark. What it left is no whole record, so nothing says that the database is older than the files.
     fs::remove_file(directory.path().join("warc/committed")).unwrap();
     fs::write(&segment, [&committed[..], &committed[..50]].concat()).unwrap();
     for name in ["000002.warc.gz", "000003.warc.gz"] {
@@ -172,6 +172,27 @@ fn an_archive_without_its_database_is_refused_and_left_as_it_is() {
 }
 
 #[test]
+fn a_database_that_is_damaged_is_refused_with_the_way_out() {
+    let directory = tempfile::tempdir().unwrap();
+    with_body(directory.path());
+    let database = directory.path().join("refrain.db");
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[1000..].fill(0xa5);
+    fs::write(&database, bytes).unwrap();
+    let why = refused(directory.path());
+    assert!(why.contains("damaged") && why.contains("`refrain recover "), "{why}");
+}
+
+#[test]
+fn a_data_directory_that_lost_both_database_and_archive_does_not_begin_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let segment = with_body(directory.path());
+    fs::remove_file(segment).unwrap();
+    fs::remove_file(directory.path().join("refrain.db")).unwrap();
+    assert!(refused(directory.path()).contains("there is no such file"));
+}
+
+#[test]
 fn a_database_that_knows_less_than_the_archive_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut store =
@@ -196,6 +217,12 @@ fn a_database_that_knows_less_than_the_archive_is_refused() {
         let report = refrain_store::verify(directory.path(), |_| {}).unwrap();
         assert!(!report.is_sound(), "{:?}", report.findings);
         assert_eq!(archive(directory.path()), files);
+        // The same without the mark, as an earlier version of Refrain left it.
+        let mark = fs::read(directory.path().join("warc/committed")).unwrap();
+        fs::remove_file(directory.path().join("warc/committed")).unwrap();
+        assert!(refused(directory.path()).contains("is older than the archive"));
+        assert_eq!(archive(directory.path()), files);
+        fs::write(directory.path().join("warc/committed"), mark).unwrap();
         fs::write(&database, newer).unwrap();
         drop(Store::open(directory.path(), Options::default()).unwrap());
         assert_sound(directory.path());

@@ -154,6 +154,78 @@ fn an_older_database_is_gone_on_from_and_keeps_what_only_it_knows() {
 }
 
 #[test]
+fn an_older_database_is_kept_when_files_were_compacted_since() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("refrain.db");
+    let urls = crawled(directory.path());
+    let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    let page = store.read().page(urls[0].as_str()).unwrap().unwrap().id;
+    let matters = Edit { importance: Some(7.0), ..Edit::of(page) };
+    store.commit(&refrain_store::Batch { edits: vec![matters], ..Default::default() }).unwrap();
+    drop(store);
+    let older = fs::read(&database).unwrap();
+    let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    store.retain(&Retention { most_bodies: Some(1), longest: None }, at(100), PageId(0), 100).unwrap();
+    let compaction = Compaction { least_live: 0.9, ..Compaction::default() };
+    while !store.compact(&compaction, at(100)).unwrap().is_nothing() {}
+    drop(store);
+    // The next start removes the files that nothing refers to any more.
+    drop(Store::open(directory.path(), Options::default()).unwrap());
+    let (kept, files) = (told(directory.path(), &urls), segment_files(directory.path()));
+    assert!(!files.iter().any(|file| file.ends_with("000001.warc.gz")), "{files:?}");
+    fs::write(&database, &older).unwrap();
+
+    let recovered = recover(directory.path());
+    assert_eq!((recovered.anew, recovered.pages, recovered.observations), (None, 0, 0));
+    assert!(!recovered.gaps.is_empty() && recovered.gaps[0].contains("versions are lost"));
+    let reader = Reader::open(directory.path()).unwrap();
+    assert_eq!(reader.page_by_id(page).unwrap().unwrap().importance, 7.0, "only the database knew it");
+    for ((looks, bodies), (all, after)) in kept.iter().zip(told(directory.path(), &urls)) {
+        assert_eq!((looks, &bodies[0]), (&all, &after[0]), "the latest body was moved, and is found");
+    }
+    drop(reader);
+    assert_eq!(without_notes(directory.path()), Vec::<String>::new());
+    drop(Store::open(directory.path(), Options::default()).unwrap());
+}
+
+#[test]
+fn a_page_whose_body_is_lost_is_fetched_as_if_for_the_first_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store =
+        Store::open(directory.path(), Options { segment_bytes: 1, ..Options::default() }).unwrap();
+    let pages = add_pages(&mut store, 2);
+    for (number, page) in pages.iter().enumerate() {
+        let second = number as i64 + 1;
+        let record = response(&url(number), second, b"body");
+        commit_looks(&mut store, vec![recorded(*page, second, Outcome::First, record)]);
+    }
+    drop(store);
+    fs::remove_file(directory.path().join("warc/000001.warc.gz")).unwrap();
+    let why = Store::open(directory.path(), Options::default()).unwrap_err().to_string();
+    assert!(why.contains("000001.warc.gz: is missing") && why.contains("`refrain recover "), "{why}");
+
+    let recovered = recover(directory.path());
+    assert_eq!(recovered.gaps, ["000001.warc.gz: is missing or cut short: 1 versions are lost"]);
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    let record = |page| store.read().page_by_id(page).unwrap().unwrap();
+    assert_eq!((record(pages[0]).digest, record(pages[0]).fetched), (None, None));
+    assert!(record(pages[1]).digest.is_some() && record(pages[1]).fetched.is_some());
+    drop(store);
+    let found = || {
+        let report = refrain_store::verify(directory.path(), |_| {}).unwrap();
+        assert!(report.is_sound(), "{:?}", report.findings);
+        without_notes(directory.path())
+    };
+    assert_eq!(found(), ["page 1 has lost the copy that change 1 made; it will be fetched anew"]);
+    let mut store = Store::open(directory.path(), Options::default()).unwrap();
+    let record = response(&url(0), 9, b"body");
+    commit_looks(&mut store, vec![recorded(pages[0], 9, Outcome::First, record)]);
+    drop(store);
+    let sentence = "page 1 was fetched as if for the first time at change 3: its copy was lost";
+    assert_eq!(found(), [sentence]);
+}
+
+#[test]
 fn damage_is_named_and_passed_over() {
     let directory = tempfile::tempdir().unwrap();
     let urls = crawled(directory.path());
