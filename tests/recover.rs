@@ -101,16 +101,37 @@ fn damage_is_found_and_named_with_its_place() {
 }
 
 #[test]
-fn a_crawl_in_which_every_visit_fails_ends_with_1() {
-    let (fake, desk) = (Fake::start(), Desk::new(""));
+fn a_crawl_in_which_no_page_can_be_read_ends_with_1() {
+    let fake = Fake::start();
     fake.put("a", "/broken", Deed::status(500));
+    fake.put("a", "/missing", Deed::status(404));
     fake.put("a", "/works", Deed::html("<p>yes</p>"));
-    let broken = fake.url("a", "/broken");
-    let done = refrain(&desk.arguments(&[&broken, "--once"]));
-    assert_eq!(done.status.code(), Some(1));
-    assert!(stderr(&done).contains("all 1 visits failed; `refrain pages --failing"), "{}", stderr(&done));
-    let done = refrain(&desk.arguments(&[&fake.url("a", "/works"), "--once"]));
-    assert!(done.status.success(), "{}", stderr(&done));
+    fake.put("a", "/sitemap.xml", Deed::kind("text/plain", format!("{}\n", fake.url("a", "/broken"))));
+    fake.put("b", "/robots.txt", Deed::kind("text/plain", "User-agent: *\nDisallow: /"));
+    fake.put("b", "/", Deed::html("<p>not for crawlers</p>"));
+    let url = |path| fake.url("a", path);
+    for (urls, status) in [
+        (vec![url("/broken")], 1),
+        (vec![url("/missing")], 1),
+        (vec![fake.url("b", "/")], 1),
+        (vec![url("/broken"), url("/missing"), fake.url("b", "/")], 1),
+        // A sitemap that can be read is no page.
+        (vec![url("/broken"), url("/sitemap.xml")], 1),
+        (vec![url("/works"), url("/broken"), url("/missing")], 0),
+    ] {
+        let desk = Desk::new("");
+        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+        let done = refrain(&desk.arguments(&[&urls[..], &["--once"]].concat()));
+        assert_eq!(done.status.code(), Some(status), "{urls:?}: {}", stderr(&done));
+        assert_eq!(stderr(&done).contains("no page could be read: "), status == 1, "{}", stderr(&done));
+    }
+    // A page that is gone is news if there was a copy.
+    let desk = Desk::new("");
+    for deed in [Deed::html("<p>still there</p>"), Deed::status(410)] {
+        fake.put("a", "/goes", deed);
+        let done = refrain(&desk.arguments(&[&url("/goes"), "--once"]));
+        assert!(done.status.success(), "{}", stderr(&done));
+    }
 }
 
 #[test]

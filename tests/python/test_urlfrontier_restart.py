@@ -146,7 +146,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(frontiers, clients):
     writers = []
     for round in range(3):
         new = [Writer(clients(frontier.server), f"{kind}{round}", kind == "batch") for kind in ("batch", "single")]
-        wait_until("it is in the middle of it", lambda: all(len(writer.acknowledged) > 200 for writer in new), every=0.01)
+        wait_until("it is in the middle of it", lambda: all(len(writer.acknowledged) > 20 for writer in new), every=0.01)
         frontier.server.kill()
         for writer in new:
             writer.join(PATIENCE)

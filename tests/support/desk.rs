@@ -186,10 +186,10 @@ impl Drop for Running {
     }
 }
 
-/// The lines of a crawl that went well, or in which every visit failed.
+/// The lines of a crawl that went well, or in which no page could be read.
 #[track_caller]
 fn said(done: &std::process::Output) -> Vec<Line> {
-    let all_failed = done.status.code() == Some(1) && stderr(done).contains(" visits failed; ");
+    let all_failed = done.status.code() == Some(1) && stderr(done).contains("no page could be read: ");
     assert!(done.status.success() || all_failed, "{}", stderr(done));
     lines(&String::from_utf8_lossy(&done.stdout))
 }

@@ -40,8 +40,8 @@ pub enum Decision {
         page: PageId,
         /// What that was worth,
         value: f64,
-        /// and what fetches were worth lately.
-        price: f64,
+        /// and what fetches were worth lately; `None` before the first fetch of a page that had a copy.
+        price: Option<f64>,
         /// Whether there is no copy yet.
         first: bool,
         /// How much the page matters at this moment.

@@ -214,6 +214,10 @@ pub struct Summary {
     pub gone: u64,
     /// Visits that failed.
     pub failed: u64,
+    /// Visits to pages alone, whatever came of them,
+    pub page_visits: u64,
+    /// of which so many found a copy, the copy unchanged, or the page gone that had one.
+    pub page_answers: u64,
     /// Pages that were not visited before a crawl gave up waiting for their hosts.
     pub unvisited: u64,
     /// Requests that were made to tell noise from changes, seconds after another.

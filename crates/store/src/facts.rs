@@ -461,8 +461,8 @@ pub struct Sample {
     pub foretold: f64,
     /// The budget: requests per second.
     pub rate: f64,
-    /// What a fetch was worth.
-    pub price: f64,
+    /// What a fetch was worth; `None` before the first fetch of a page that had a copy.
+    pub price: Option<f64>,
     /// Requests that were spent.
     pub requests: u64,
     /// Looks,
@@ -489,17 +489,18 @@ impl Sample {
         let (before, after) = (self.span.as_secs(), later.span.as_secs());
         let share = if before + after > 0.0 { after / (before + after) } else { 1.0 };
         let mean = |a: f64, b: f64| a + share * (b - a);
+        let known = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => Some(mean(a, b)),
+            (a, b) => a.or(b),
+        };
         Self {
             time: self.time.max(later.time),
             span: self.span + later.span,
-            freshness: match (self.freshness, later.freshness) {
-                (Some(a), Some(b)) => Some(mean(a, b)),
-                (a, b) => a.or(b),
-            },
+            freshness: known(self.freshness, later.freshness),
             fresh: self.fresh + later.fresh,
             foretold: self.foretold + later.foretold,
             rate: mean(self.rate, later.rate),
-            price: mean(self.price, later.price),
+            price: known(self.price, later.price),
             requests: self.requests + later.requests,
             looks: self.looks + later.looks,
             changed: self.changed + later.changed,

@@ -180,7 +180,7 @@ CREATE TABLE samples (
     fresh     REAL NOT NULL,                       -- seconds, times importance, for which copies turned out to be fresh between two looks,
     foretold  REAL NOT NULL,                       -- and for how many that had been expected of the same copies
     rate      REAL NOT NULL,                       -- the budget: requests per second
-    price     REAL NOT NULL,                       -- what a fetch was worth
+    price     REAL NOT NULL,                       -- what a fetch was worth; 0: not known yet
     requests  INTEGER NOT NULL,                    -- that were spent
     looks     INTEGER NOT NULL,
     changed   INTEGER NOT NULL,                    -- looks that saw a change,

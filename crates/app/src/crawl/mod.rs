@@ -17,6 +17,7 @@ use refrain_engine::{Clock, Crawl, CrawlError, Summary, Until, add_seeds, channe
 use refrain_store::Batch;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::chart::counted;
 use crate::cli::CrawlArgs;
 use crate::data::open_to_write;
 use crate::decisions;
@@ -113,18 +114,21 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<(), Failure> {
     if ends { saw_something(&summary, &wanted.data) } else { Ok(()) }
 }
 
-/// A crawl that was to end by itself has failed if every visit has. One that somebody stops has not: its pages are tried again.
+/// A crawl that was to end by itself has failed if no page could be read. One that was stopped has not: its pages are tried again.
 fn saw_something(summary: &Summary, data: &Path) -> Result<(), Failure> {
-    let Summary { looks, failed, unvisited, .. } = summary;
-    if looks > failed || looks + unvisited == 0 {
+    let Summary { page_visits, page_answers, unvisited, .. } = summary;
+    if *page_answers > 0 || page_visits + unvisited == 0 {
         return Ok(());
     }
-    let what = match looks {
+    let what = match page_visits {
         0 => format!("none of {unvisited} pages was visited: their hosts want to be left alone"),
-        _ => format!("all {looks} visits failed"),
+        _ => format!(
+            "no page could be read: each of {} failed, found the page gone, or was forbidden by robots.txt",
+            counted(*page_visits as usize, "visit")
+        ),
     };
     let data = data.display();
-    Err(Failure::OnTheWay(format!("{what}; `refrain pages --failing --data {data}` lists the pages")))
+    Err(Failure::OnTheWay(format!("{what}; `refrain pages --data {data}` lists the pages")))
 }
 
 /// Who writes beyond a limit on the size of files (`ulimit -f`) is killed by a signal, unless somebody listens for it: then the write

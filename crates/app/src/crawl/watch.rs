@@ -89,7 +89,7 @@ pub(crate) async fn crawl_and_deliver(
     let (over, is_over) = watch::channel(false);
     let deliveries: Vec<_> =
         deliveries.into_iter().map(|delivery| tokio::spawn(delivery.run(is_over.clone()))).collect();
-    let mut done = crawl.run(stopped).await;
+    let mut done = Box::pin(crawl.run(stopped)).await;
     over.send_replace(true);
     let mut delivered = Vec::new();
     for delivery in deliveries {

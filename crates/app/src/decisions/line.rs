@@ -26,8 +26,16 @@ pub(crate) enum Line {
     },
     /// Introduces a page. Said again it holds from there on.
     Page { page: i64, url: String, host: String, importance: f64, role: String },
-    /// A page is to be fetched.
-    Fetch { time: f64, page: i64, value: f64, price: f64, first: bool, importance: f64 },
+    /// A page is to be fetched. The price is left out while it is not known.
+    Fetch {
+        time: f64,
+        page: i64,
+        value: f64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        price: Option<f64>,
+        first: bool,
+        importance: f64,
+    },
     /// A look is over.
     Look { time: f64, page: i64, outcome: String, elapsed: Option<f64> },
     /// A page was said to have changed.
@@ -86,7 +94,7 @@ impl From<&Decision> for Line {
             Decision::Missed { since, count, .. } => Self::Missed { since: seconds(since), time, count },
             Decision::Budget { budget, .. } => Self::Budget { time, budget: budget.into() },
             Decision::Ordered { page, value, price, first, importance, .. } => {
-                let (value, price) = (finite(value), finite(price));
+                let (value, price) = (finite(value), price.map(finite));
                 Self::Fetch { time, page: page.0, value, price, first, importance }
             }
             Decision::Looked { page, outcome, elapsed, .. } => Self::Look {
@@ -130,7 +138,7 @@ mod tests {
                 r#"{"is":"budget","time":1763356200.25,"rate":10.0,"price":3.5}"#,
             ),
             (
-                Decision::Ordered { time, page, value: 1.5, price: 1.0, first: true, importance: 2.0 },
+                Decision::Ordered { time, page, value: 1.5, price: Some(1.0), first: true, importance: 2.0 },
                 r#"{"is":"fetch","time":1763356200.25,"page":7,"value":1.5,"price":1.0,"first":true,"importance":2.0}"#,
             ),
             (

@@ -18,7 +18,6 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use refrain_core::time::Time;
 use refrain_engine::{Kind, Pulse, Summary, Told};
-use refrain_store::{Outcome, Role};
 
 use super::urlfrontier::Counts;
 pub(crate) use labels::Verdict;
@@ -136,9 +135,6 @@ impl Metrics {
         match told {
             Told::Looked { outcome, role, bytes, took, .. } => {
                 crawl.looks.get_or_create(&LookLabels::new(*outcome, *role)).inc();
-                if *outcome == Outcome::Changed && *role == Role::Page {
-                    crawl.changes.inc();
-                }
                 crawl.look_time.observe(took.as_secs());
                 crawl.bytes.inc_by(*bytes);
             }
@@ -168,6 +164,7 @@ impl Metrics {
         let crawl = &self.crawl;
         for (counter, number) in [
             (&crawl.requests, *requests),
+            (&crawl.changes, summary.changed),
             (&crawl.found, *found),
             (&crawl.came_true, *came_true),
             (&crawl.complaints, *complaints),

@@ -281,7 +281,7 @@ impl Crawl {
             look.known = Some(known(&memo, kept(&memo, look.outcome), hint));
         }
         let role = memo.role;
-        self.tally(look.outcome, role, bytes);
+        self.tally(look.outcome, role, bytes, memo.digest.is_some());
         let url = memo.url.as_str().to_owned();
         let (outcome, elapsed) = (look.outcome, look.elapsed);
         self.decided(|| Decision::Looked { time, page: stored, outcome, elapsed });
@@ -289,8 +289,13 @@ impl Crawl {
         self.journal.look(now, look, memo);
     }
 
-    fn tally(&mut self, outcome: Outcome, role: Role, bytes: u64) {
+    fn tally(&mut self, outcome: Outcome, role: Role, bytes: u64, has_copy: bool) {
         let summary = &mut self.summary;
+        if role == Role::Page {
+            summary.page_visits += 1;
+            let answers = outcome.is_fresh() || (outcome == Outcome::Gone && has_copy);
+            summary.page_answers += u64::from(answers);
+        }
         summary.looks += 1;
         summary.bytes += bytes;
         *match outcome {

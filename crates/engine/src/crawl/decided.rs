@@ -110,7 +110,7 @@ impl Crawl {
             time: now,
             page: stored,
             value: order.value,
-            price: self.price().map_or(0.0, |price| price.value),
+            price: self.price().map(|price| price.value),
             first: frontier.is_new(order.page).unwrap_or_default(),
             importance: frontier
                 .page(order.page)

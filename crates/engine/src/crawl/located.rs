@@ -44,11 +44,10 @@ impl Crawl {
         }
         self.locating += 1;
         self.scheduler.frontier.hold(now, host, true)?;
-        let (kit, events) = (std::sync::Arc::clone(&self.kit), self.kit.door.events());
-        tokio::spawn(async move {
+        let kit = std::sync::Arc::clone(&self.kit);
+        self.spawn(format!("the look-up of {name}"), None, async move {
             let found = kit.client.resolve(&url).await;
-            // If nobody listens the crawl is over.
-            let _ = events.send(Event::Located { host: name, found });
+            Event::Located { host: name, found }
         });
         Ok(false)
     }

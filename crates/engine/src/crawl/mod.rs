@@ -520,18 +520,18 @@ impl Crawl {
         let number = self.visits.begin(memo.url.as_str(), now);
         let what = format!("the visit to {}", memo.url);
         let (kit, job) = (Arc::clone(&self.kit), Job { number, order, page, stored, memo, purpose });
-        self.spawn(what, number, async move { Event::Visited(Box::new(visit(kit, job).await)) });
+        self.spawn(what, Some(number), async move { Event::Visited(Box::new(visit(kit, job).await)) });
         Ok(())
     }
 
-    /// Makes a visit on a task of its own. What comes of it is an event, also if it panics.
-    fn spawn(&self, what: String, number: u64, visit: impl Future<Output = Event> + Send + 'static) {
+    /// Does work on a task of its own; `visit` is its number if it is a visit. The result is an event, also if the work panics.
+    fn spawn(&self, what: String, visit: Option<u64>, work: impl Future<Output = Event> + Send + 'static) {
         let events = self.kit.door.events();
-        let alarm = Alarm::new(events.clone(), what, Some(number));
+        let alarm = Alarm::new(events.clone(), what, visit);
         tokio::spawn(async move {
-            let visited = visit.await;
-            // If nobody listens the crawl is over.
-            let _ = events.send(visited);
+            let event = work.await;
+            // Without a receiver the crawl is over.
+            let _ = events.send(event);
             alarm.done();
         });
     }
@@ -618,7 +618,7 @@ impl Crawl {
         self.count();
         let now = self.clock.now();
         self.last_sample(now);
-        self.standing.ended = true;
+        self.standing.ended = self.panicked.is_none();
         self.journal.keep(now, self.standing.facts(self.price(), now));
         loop {
             self.flush(Time::MAX);

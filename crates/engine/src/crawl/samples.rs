@@ -92,7 +92,7 @@ impl Sampling {
             fresh: summary.fresh - before.fresh,
             foretold: summary.foretold - before.foretold,
             rate: rate.is().unwrap_or(0.0),
-            price: price.is().unwrap_or(0.0),
+            price: price.is(),
             requests: summary.requests - before.requests,
             looks: summary.looks - before.looks,
             changed: summary.changed - before.changed,
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((sample.requests, sample.looks), (30, 20));
         assert!((sample.freshness.unwrap() - 0.6).abs() < 1e-12);
         assert!((sample.found().unwrap() - 0.6 * 0.75).abs() < 1e-12);
-        assert_eq!((sample.price, sample.span), (6.0, LONGEST));
+        assert_eq!((sample.price, sample.span), (Some(6.0), LONGEST));
         let next = sampling.end(at(120), &later, LONGEST).unwrap();
         assert_eq!((next.requests, next.freshness, next.found()), (0, None, None));
     }

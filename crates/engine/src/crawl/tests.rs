@@ -26,21 +26,25 @@ async fn ended(crawl: Crawl) -> CrawlError {
 }
 
 #[tokio::test]
-async fn a_visit_that_panics_ends_the_crawl_once_what_came_before_is_on_the_disk() {
-    for until in [Until::Stopped, Until::Once] {
+async fn a_task_that_panics_ends_the_crawl_once_what_came_before_is_on_the_disk() {
+    for (until, is_visit) in
+        [(Until::Stopped, true), (Until::Once, true), (Until::Stopped, false), (Until::Once, false)]
+    {
         let (folder, mut crawl) = crawl(until);
         let handle = crawl.handle();
         let seed =
             Seed { url: PageUrl::parse("http://a.example/").unwrap(), importance: None, max_age: None };
         let added = tokio::spawn(async move { handle.add(vec![seed], "api").await });
         tokio::task::yield_now().await;
-        let number = crawl.visits.begin("http://b.example/", crawl.clock.now());
-        crawl.spawn("the visit to b".to_owned(), number, async { panic!("on purpose") });
+        let visit = is_visit.then(|| crawl.visits.begin("http://b.example/", crawl.clock.now()));
+        crawl.locating += usize::from(!is_visit);
+        crawl.spawn("the work on b".to_owned(), visit, async { panic!("on purpose") });
         let why = ended(crawl).await.to_string();
-        assert!(why.starts_with("the visit to b ended by a panic"), "{why}");
+        assert!(why.starts_with("the work on b ended by a panic"), "{why}");
         assert!(added.await.unwrap().unwrap()[0].unwrap().new);
         let reader = Reader::open(folder.path()).unwrap();
         assert!(reader.page("http://a.example/").unwrap().is_some());
+        assert!(!crate::Standing::read(&reader).unwrap().unwrap().ended, "it did not end properly");
     }
 }
 

@@ -146,7 +146,9 @@ fn delivered((consumer, _): &(String, Seq)) -> Checked {
 }
 
 fn sample(sample: &Sample) -> Checked {
-    finite(&[sample.fresh, sample.foretold, sample.rate, sample.price], || "how the crawl went".to_owned())
+    finite(&[sample.fresh, sample.foretold, sample.rate, sample.price.unwrap_or(0.0)], || {
+        "how the crawl went".to_owned()
+    })
 }
 
 fn meta((key, value): &(String, Vec<u8>)) -> Checked {

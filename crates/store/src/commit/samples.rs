@@ -31,7 +31,7 @@ fn put(connection: &Connection, sample: &Sample) -> rusqlite::Result<()> {
         sample.fresh,
         sample.foretold,
         sample.rate,
-        sample.price,
+        sample.price.unwrap_or(0.0),
         sample.requests.cast_signed(),
         sample.looks.cast_signed(),
         sample.changed.cast_signed(),

@@ -29,7 +29,7 @@ pub(crate) fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
         fresh: row.get(3)?,
         foretold: row.get(4)?,
         rate: row.get(5)?,
-        price: row.get(6)?,
+        price: Some(row.get(6)?).filter(|price| *price > 0.0),
         requests: count(7)?,
         looks: count(8)?,
         changed: count(9)?,

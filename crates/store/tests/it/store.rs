@@ -555,7 +555,7 @@ fn samples_are_kept_and_thinned() {
         fresh: 3.0,
         foretold: 4.0,
         rate: 2.0,
-        price: number as f64,
+        price: Some((number + 1) as f64),
         requests: 10,
         looks: 9,
         changed: 4,
@@ -573,7 +573,7 @@ fn samples_are_kept_and_thinned() {
     let kept = store.read().samples(at(0)).unwrap();
     assert_eq!(kept.len(), 3);
     assert_eq!((kept[0].span, kept[0].requests, kept[0].changed), (Span::from_whole_secs(3600), 600, 240));
-    assert!((kept[0].freshness.unwrap() - 0.5).abs() < 1e-9 && (kept[0].price - 29.5).abs() < 1e-9);
+    assert!((kept[0].freshness.unwrap() - 0.5).abs() < 1e-9 && (kept[0].price.unwrap() - 30.5).abs() < 1e-9);
     assert_eq!(kept[1].time, at(7200));
     assert!((kept[1].found().unwrap() - 0.5 * 0.75).abs() < 1e-9);
     assert_eq!(kept[2], late);

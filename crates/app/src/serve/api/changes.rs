@@ -33,7 +33,7 @@ pub(crate) struct After {
     #[param(minimum = 0, maximum = 60)]
     wait_seconds: Option<f64>,
     /// Of what: `page`, `sitemap`, `feed`, or `all`.
-    #[param(inline, default = "page")]
+    #[param(inline, value_type = RoleChoice, required = false, default = "page")]
     role: Option<RoleChoice>,
     /// Whether each says what was removed and added. Then there are at most 100 at a time.
     #[param(default = true)]

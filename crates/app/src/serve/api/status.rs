@@ -33,7 +33,7 @@ pub(crate) struct Status {
     hubs: u64,
     /// Pages that wait for their first visit.
     waiting: usize,
-    /// Fetches under way, and those whose outcome is not on the disk yet, at this moment. If there are none, no change is on its way.
+    /// Fetches under way, and those whose outcome is not on the disk yet, at this moment. While there are none and no page is due, no change is on its way.
     under_way: usize,
     /// Requests that were paid for.
     requests: u64,

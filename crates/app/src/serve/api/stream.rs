@@ -45,7 +45,7 @@ pub(crate) struct From {
     #[param(minimum = 0)]
     after: Option<i64>,
     /// Of what: `page`, `sitemap`, `feed`, or `all`.
-    #[param(inline, default = "page")]
+    #[param(inline, value_type = RoleChoice, required = false, default = "page")]
     role: Option<RoleChoice>,
     /// Whether each says what was removed and added.
     #[param(default = true)]

@@ -94,6 +94,7 @@ fn looked(outcome: Outcome, role: Role, seconds: f64) -> Told {
 
 fn pulse() -> Told {
     let summary = Summary {
+        changed: 1,
         requests: 40,
         came_true: 2,
         hubs: 3,

@@ -33,7 +33,7 @@ pub(crate) struct Which {
     /// Those whose addresses begin like this; they come in the order of addresses.
     pub(crate) prefix: Option<String>,
     /// Those in this state.
-    #[param(inline)]
+    #[param(inline, value_type = Shown, required = false)]
     pub(crate) state: Option<Shown>,
     /// Those whose last look failed, or did not.
     pub(crate) failing: Option<bool>,

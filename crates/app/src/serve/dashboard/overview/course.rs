@@ -109,7 +109,7 @@ impl<'a> Course<'a> {
     }
 
     pub(super) fn spending(&self) -> Markup {
-        let spent = |sample: &Sample| sample.requests as f64 / sample.span.as_secs().max(1e-9);
+        let spent = |sample: &Sample| Some(sample.requests as f64 / sample.span.as_secs().max(1e-9));
         self.simple("spending", "Requests a second", spent, Some(("allowed", |sample| sample.rate)))
     }
 
@@ -118,7 +118,8 @@ impl<'a> Course<'a> {
     }
 
     pub(super) fn changing(&self) -> Markup {
-        let changes = |sample: &Sample| 3600.0 * sample.changed as f64 / sample.span.as_secs().max(1e-9);
+        let changes =
+            |sample: &Sample| Some(3600.0 * sample.changed as f64 / sample.span.as_secs().max(1e-9));
         self.simple("changing", "Changes seen, an hour", changes, None)
     }
 
@@ -127,13 +128,15 @@ impl<'a> Course<'a> {
         &self,
         id: &'static str,
         title: &'static str,
-        of: impl Fn(&Sample) -> f64,
+        of: impl Fn(&Sample) -> Option<f64>,
         beside: Option<Beside>,
     ) -> Markup {
-        let both = |sample: &Sample| of(sample).max(beside.map_or(0.0, |(_, other)| other(sample)));
+        let both =
+            |sample: &Sample| of(sample).unwrap_or(0.0).max(beside.map_or(0.0, |(_, other)| other(sample)));
         let scale = Scale::up_to(self.samples.iter().map(both).fold(0.0, f64::max));
+        let said = |sample: &Sample| of(sample).map_or_else(|| "not known yet".to_owned(), short);
         let (points, rows) = self.told(|_, sample| {
-            let value = short(of(sample));
+            let value = said(sample);
             match beside {
                 Some((name, other)) => {
                     let other = short(other(sample));
@@ -146,13 +149,13 @@ impl<'a> Course<'a> {
         Chart {
             id,
             title,
-            says: self.samples.last().map_or_else(String::new, |last| format!("Now {}.", short(of(last)))),
+            says: self.samples.last().map_or_else(String::new, |last| format!("Now {}.", said(last))),
             class: "low",
             ys: scale.labels(words::number),
             xs: moments(self.from, self.now, 3),
             drawing: html! {
                 @if let Some(other) = other { path.line.b d=(other) {} }
-                path.line d=(self.path(&scale, &|_, sample| Some(of(sample)))) {}
+                path.line d=(self.path(&scale, &|_, sample| of(sample))) {}
             },
             points,
             legend: beside.map_or_else(Vec::new, |(name, _)| {
