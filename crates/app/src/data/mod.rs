@@ -48,6 +48,7 @@ impl From<StoreError> for Failure {
             StoreError::NotAStore { .. }
             | StoreError::NoDatabase { .. }
             | StoreError::OlderDatabase { .. }
+            | StoreError::Lost { .. }
             | StoreError::Older { .. }
             | StoreError::Locked { .. } => Self::Input(why.to_string()),
             other => Self::OnTheWay(other.to_string()),

@@ -27,9 +27,7 @@ async fn ended(crawl: Crawl) -> CrawlError {
 
 #[tokio::test]
 async fn a_task_that_panics_ends_the_crawl_once_what_came_before_is_on_the_disk() {
-    for (until, is_visit) in
-        [(Until::Stopped, true), (Until::Once, true), (Until::Stopped, false), (Until::Once, false)]
-    {
+    for (until, is_visit) in [(Until::Stopped, true), (Until::Once, true), (Until::Stopped, false)] {
         let (folder, mut crawl) = crawl(until);
         let handle = crawl.handle();
         let seed =
