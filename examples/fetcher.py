@@ -11,6 +11,7 @@ results back in batches, waits longer and longer when nobody answers, and gives 
 import argparse
 import base64
 import calendar
+import datetime
 import http.client
 import ipaddress
 import json
@@ -135,7 +136,7 @@ class Fetcher:
             request.add_header("If-None-Match", order["etag"])
         if order.get("last_modified"):
             request.add_header("If-Modified-Since", order["last_modified"])
-        begun = time.monotonic()
+        begun, sent = time.monotonic(), datetime.datetime.now(datetime.timezone.utc).isoformat()
         try:
             answer = self.open(request)
             if order["kind"] == "robots":
@@ -153,6 +154,7 @@ class Fetcher:
         except Exception as error:  # whatever a stranger's server does, the next page is fetched
             result = {"lease": order["lease"], "error": f"{type(error).__name__}: {error}"[:300]}
         result["duration_seconds"] = time.monotonic() - begun
+        result["fetched_at"] = sent  # signals that came later announce what this copy may not have
         return result
 
     def open(self, request):

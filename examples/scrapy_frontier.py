@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 import grpc
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.exceptions import DontCloseSpider
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.utils.request import request_from_dict
 
 import urlfrontier_pb2 as pb
@@ -89,11 +89,12 @@ class FrontierScheduler(BaseScheduler):
         if request.method != "GET" or request.body or request.meta.get("frontier") is False:
             self.own.append(request)
             return True
-        if request.url in self.under_way and request.dont_filter:
+        is_redirect = "redirect_urls" in request.meta
+        if request.url in self.under_way and request.dont_filter and not is_redirect:
             # It is tried again, and still ours.
             self.own.append(request)
             return True
-        if request.meta.get("redirect_urls"):
+        if is_redirect:
             self.redirected(request.meta["redirect_urls"][-1], request.meta["redirect_reasons"][-1])
         info = pb.URLInfo(url=request.url, crawlID=self.crawl, metadata=kept(request))
         self.say(pb.URLItem(discovered=pb.DiscoveredURLItem(info=info)))
@@ -184,7 +185,9 @@ class FrontierScheduler(BaseScheduler):
     def failed(self, failure):
         """There is no response, and there will be none: nobody answers, or robots.txt forbids it."""
         if (info := self.under_way.pop(failure.request.url, None)) is not None:
-            self.bring_back(info, {"fetch.statusCode": None, "error.cause": failure.type.__name__}, 3600)
+            is_forbidden = failure.check(IgnoreRequest) and "robots.txt" in failure.getErrorMessage()
+            cause = "robots.txt" if is_forbidden else failure.type.__name__
+            self.bring_back(info, {"fetch.statusCode": None, "error.cause": cause}, 3600)
 
     def bring_back(self, info, seen, after):
         for key, value in seen.items():

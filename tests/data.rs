@@ -441,14 +441,29 @@ fn what_is_exported_is_read_by_other_commands() {
     assert_eq!(stderr(&optimum), "", "every column is used");
     let simulated = refrain(&["lab", "simulate", "--pages", &beliefs, "--rate", "100", "--horizon", "10"]);
     assert!(simulated.status.success() && stderr(&simulated).is_empty(), "{}", stderr(&simulated));
+    // One table, with the same meaning everywhere: units are in the header, ages and gaps in the table.
+    let header = "page_id,host,importance,change_rate_per_day,recall,false_rate_per_day,age_days,gap_seconds";
+    assert_eq!(stdout(&crawled.run(&["export", "--beliefs"])).lines().next(), Some(header));
+    let by_day = refrain(&["optimum", "--pages", &beliefs, "--rate", "100/d", "--json"]);
+    assert_eq!(json(&by_day)["freshness"], json(&optimum)["freshness"]);
+    let directly = json(&crawled.run(&["optimum", "--rate", "100", "--json"]));
+    let close = |a: &serde_json::Value, b: &serde_json::Value| {
+        (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-3
+    };
+    assert!(close(&directly["freshness"], &json(&optimum)["freshness"]), "{directly}");
+    let plan = ["plan", "--horizon", "1h", "--budget", "3", "--json"];
+    let planned = refrain(&[&plan[..], &["--pages", &beliefs]].concat());
+    assert_eq!(stderr(&planned), "", "every column is used");
+    let planned_directly = json(&crawled.run(&plan));
+    assert!(close(&planned_directly["staleness_at_start"], &json(&planned)["staleness_at_start"]));
     // A greatest age is a least rate.
     assert!(crawled.run(&["import", "seeds", "http://example.org/ 1 12h"]).status.success());
     let bounded = stdout(&crawled.run(&["export", "--beliefs", "--host", "example.org"]));
     assert!(
-        bounded.starts_with("page_id,change_rate,importance,host,min_rate\nhttp://example.org/,"),
+        bounded.starts_with(&format!("{header},min_rate_per_day\nhttp://example.org/,http://example.org,1,")),
         "{bounded}"
     );
-    assert!(bounded.ends_with(",1,http://example.org,2\n"), "{bounded}");
+    assert!(bounded.contains(",never,") && bounded.ends_with(",2\n"), "{bounded}");
 
     let log = crawled.path("log.csv");
     assert_eq!(stdout(&crawled.run(&["export", "--crawl-log", "--out", &log])), "");

@@ -403,3 +403,35 @@ fn the_bing_dataset_can_be_read() {
         folder.file(name, right);
     }
 }
+
+/// A page without signals of any worth, of which signals come all the same: they say nothing.
+#[test]
+fn signals_of_pages_without_quality_say_nothing() {
+    let folder = Folder::new();
+    for header in [
+        "page_id,change_rate,importance\na,1,1\nb,0,1\n",
+        "page_id,change_rate,importance,recall,false_rate\na,1,1,0,0\nb,0,1,0.5,0\n",
+    ] {
+        let pages = folder.file("pages.csv", header);
+        let accuracy = |signals: &[&str]| {
+            let simulate = [
+                "lab",
+                "simulate",
+                "--pages",
+                text(&pages),
+                "--rate",
+                "1",
+                "--horizon",
+                "9",
+                "--policy",
+                "greedy",
+                "--json",
+            ];
+            let found = json(&refrain(&[&simulate[..], signals].concat()));
+            found["policies"][0]["mean"].as_f64().unwrap_or_else(|| panic!("no number: {found}"))
+        };
+        let signals = folder.file("signals.csv", "time,page_id\n1.5,a\n2.5,b\n2.75,a\n");
+        let (without, with) = (accuracy(&[]), accuracy(&["--signals", text(&signals)]));
+        assert!((with - without).abs() < 1e-12, "{with} {without}");
+    }
+}

@@ -253,3 +253,50 @@ fn a_reader_that_leaves_is_no_error() {
     assert!(output.status.success());
     assert_eq!(stderr(&output), "");
 }
+
+/// A rate is the same whichever units its table and its budget are in.
+#[test]
+fn units_are_in_the_header() {
+    let folder = Folder::new();
+    let freshness = |name: &str, csv: &str, rate: &str| {
+        let pages = folder.file(name, csv);
+        let found = refrain(&["optimum", "--pages", text(&pages), "--rate", rate, "--json"]);
+        json(&found)["freshness"].as_f64().unwrap()
+    };
+    let by_hour =
+        "page_id,change_rate_per_hour,importance,recall,false_rate_per_hour\na,1,1,0.5,0.25\nb,0.5,2,0,0\n";
+    let mixed = "page_id,change_rate_per_day,importance,recall,false_rate_per_minute\n\
+                 a,24,1,0.5,0.004166666666666667\nb,12,2,0,0\n";
+    let expected = freshness("hour.csv", by_hour, "1");
+    for (csv, rate) in [(by_hour, "24/d"), (mixed, "24"), (mixed, "1/h")] {
+        let found = freshness("other.csv", csv, rate);
+        assert!((found - expected).abs() < 1e-9, "{found} {expected} {rate}");
+    }
+    let pages = folder.file("days.csv", mixed);
+    let said = stdout(&refrain(&["optimum", "--pages", text(&pages), "--rate", "24"]));
+    assert!(said.contains("fetches per day"), "{said}");
+    let half = folder.file("half.csv", "page_id,change_rate,importance,min_rate_per_day\na,1,1,1\n");
+    complains(
+        &refrain(&["optimum", "--pages", text(&half), "--rate", "1"]),
+        &["min_rate has its unit of time in its name, change_rate has none"],
+    );
+    let plain = folder.file("plain.csv", "page_id,change_rate,importance\na,1,1\n");
+    complains(&refrain(&["optimum", "--pages", text(&plain), "--rate", "1/h"]), &["--rate has a unit"]);
+}
+
+/// What `estimate` writes, `optimum` reads.
+#[test]
+fn estimates_are_a_table_of_pages() {
+    let folder = Folder::new();
+    let pages = folder.path("pages.csv");
+    let seen = format!("{}/../../examples/seen.csv", env!("CARGO_MANIFEST_DIR"));
+    let done = refrain(&["estimate", "--intervals", &seen, "--unit", "d", "--csv", text(&pages)]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let table = std::fs::read_to_string(&pages).unwrap();
+    assert!(
+        table.starts_with("page_id,importance,change_rate_per_day,recall,false_rate_per_day\nabout,1,"),
+        "{table}"
+    );
+    let optimum = refrain(&["optimum", "--pages", text(&pages), "--rate", "1/h", "--json"]);
+    assert!(json(&optimum)["freshness"].as_f64().unwrap() > 0.5);
+}

@@ -154,7 +154,12 @@ fn golden_plans() {
 
 fn night(extra: &[&str]) -> std::process::Output {
     let pages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/night.csv");
-    let args = ["plan", "--pages", pages, "--horizon", "8h", "--budget", "400", "--politeness", "2m"];
+    let mut args = vec!["plan", "--pages", pages, "--horizon", "8h"];
+    for usual in [["--budget", "400"], ["--politeness", "2m"]] {
+        if !extra.contains(&usual[0]) {
+            args.extend(usual);
+        }
+    }
     refrain(&[&args, extra].concat())
 }
 
@@ -176,6 +181,59 @@ fn copies_of_any_age_and_hosts_of_their_own() {
             more["staleness"].as_f64() < result["staleness"].as_f64(),
             "a host that may be asked more often"
         );
+    }
+}
+
+/// A nightly crawl, whose copies are old at the start: never staler than the paper's plans, in any unit of importance.
+#[test]
+fn old_copies_in_any_unit() {
+    let folder = Folder::new();
+    let night = include_str!("../examples/night.csv");
+    let mut lines = night.lines();
+    let mut small = format!("{}\n", lines.next().unwrap());
+    for line in lines {
+        let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+        fields[3] = format!("{:e}", fields[3].parse::<f64>().unwrap() * 1e-9);
+        writeln!(small, "{}", fields.join(",")).unwrap();
+    }
+    let plan = |csv: &str, method: &str| {
+        let pages = folder.file("pages.csv", csv);
+        let args =
+            ["plan", "--pages", text(&pages), "--horizon", "8h", "--budget", "1500", "--politeness", "20s"];
+        json(&refrain(&[&args[..], &["--method", method, "--json"]].concat()))["staleness"].as_f64().unwrap()
+    };
+    let ours = plan(night, "refrain");
+    assert!(ours < plan(night, "mp2") && ours < plan(night, "psp"), "{ours}");
+    assert!((ours - plan(&small, "refrain")).abs() < 1e-9);
+}
+
+/// No bound counts on fetches that crawlers cannot make: one crawler that is busy for an hour begins eight in eight hours.
+#[test]
+fn bounds_allow_for_what_crawlers_can_do() {
+    let slow = json(&night(&["--download-time", "1h", "--json"]));
+    let few = json(&night(&["--budget", "8", "--json"]));
+    assert_eq!(slow["bounds"]["weak_politeness"], few["bounds"]["weak_politeness"]);
+    assert_eq!(slow["bounds"]["non_polite"], few["bounds"]["non_polite"]);
+    assert_eq!(slow["allocated"], 8);
+}
+
+/// ⌊T/P⌋ requests spread over the horizon fit into it, though 77 s do not divide eight hours.
+#[test]
+fn the_papers_plan_drops_nothing() {
+    let many = ["--budget", "100000", "--crawlers", "10"];
+    let psp = json(&night(&[&many[..], &["--politeness", "77s", "--method", "psp", "--json"]].concat()));
+    assert_eq!(psp["dropped"], 0, "{psp}");
+}
+
+#[test]
+fn the_comparison_by_ages_finds_no_worse_plan() {
+    let rows = json(&refrain(&["bench", "plan", "--seeds", "1", "--json"]));
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 16);
+    for row in rows {
+        assert_eq!((&row["plans"], &row["worse"]), (&3.into(), &0.into()), "{row}");
+        assert!(row["between_units"].as_f64().unwrap() < 1e-9, "{row}");
+        assert!(row["bound"].as_f64() <= row["refrain"].as_f64(), "{row}");
     }
 }
 

@@ -106,7 +106,6 @@ fn a_crawl_in_which_no_page_can_be_read_ends_with_1() {
     fake.put("a", "/broken", Deed::status(500));
     fake.put("a", "/missing", Deed::status(404));
     fake.put("a", "/works", Deed::html("<p>yes</p>"));
-    fake.put("a", "/sitemap.xml", Deed::kind("text/plain", format!("{}\n", fake.url("a", "/broken"))));
     fake.put("b", "/robots.txt", Deed::kind("text/plain", "User-agent: *\nDisallow: /"));
     fake.put("b", "/", Deed::html("<p>not for crawlers</p>"));
     let url = |path| fake.url("a", path);
@@ -115,8 +114,6 @@ fn a_crawl_in_which_no_page_can_be_read_ends_with_1() {
         (vec![url("/missing")], 1),
         (vec![fake.url("b", "/")], 1),
         (vec![url("/broken"), url("/missing"), fake.url("b", "/")], 1),
-        // A sitemap that can be read is no page.
-        (vec![url("/broken"), url("/sitemap.xml")], 1),
         (vec![url("/works"), url("/broken"), url("/missing")], 0),
     ] {
         let desk = Desk::new("");

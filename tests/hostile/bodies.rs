@@ -1,11 +1,12 @@
 //! Bodies that are too much, too slow, too short, or not what they are said to be.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use refrain_store::Outcome;
+use refrain_store::{Outcome, PageRow, Role};
 
-use crate::support::desk::{Desk, line_of};
+use crate::support::desk::{Desk, line_of, wait_until};
 use crate::support::fake::{Deed, Fake};
 
 /// Bodies are cut at a megabyte, and must come with 20 kB/s. Heads may take as long as a busy machine needs.
@@ -97,6 +98,45 @@ fn sitemaps_are_read_piece_by_piece() {
         assert_eq!(desk.body(&fake.url(host, "/new")), b"<p>/new</p>", "{host}: its sitemap was read");
     }
     assert!(peak < 300 << 20, "{} MB", peak >> 20);
+    desk.assert_sound();
+}
+
+/// Full sitemaps at once: fifty thousand long addresses each, all of them unknown.
+#[test]
+fn long_announcements_take_little_memory() {
+    let (fake, desk) = (Fake::start(), Desk::new("follow = \"same-host\"\nmax_pages = 400\n"));
+    let mut text =
+        b"<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">".to_vec();
+    let long = "/long".repeat(190);
+    for number in 0..50_000 {
+        text.extend_from_slice(format!("<url><loc>{long}/{number}</loc></url>\n").as_bytes());
+    }
+    text.extend_from_slice(b"</urlset>");
+    assert!((40 << 20..55 << 20).contains(&text.len()), "{}", text.len());
+    let body = gzipped(&text);
+    assert!(body.len() < 1 << 20, "{}", body.len());
+    let hosts: Vec<String> = (0..8).map(|host| format!("h{host}")).collect();
+    let mut seeds = Vec::new();
+    for host in &hosts {
+        fake.put(host, "/robots.txt", Deed::kind("text/plain", "Sitemap: /sitemap.xml"));
+        fake.put(host, "/sitemap.xml", Deed::kind("application/gzip", body.clone()));
+        fake.put(host, "*", Deed::html("<p>a page</p>"));
+        seeds.push(fake.url(host, "/"));
+    }
+    let running = desk.start(&[&desk.seeds(&seeds)]);
+    wait_until("the crawl began", || !fake.asked_for("h0", "/robots.txt").is_empty());
+    wait_until("all sitemaps were read", || {
+        let mut read = 0;
+        let count = |row: PageRow<'_>| {
+            read += usize::from(row.origin.role == Role::Sitemap && row.fetched.is_some());
+            ControlFlow::Continue(())
+        };
+        desk.reader().pages(count).unwrap();
+        read == hosts.len()
+    });
+    let peak = running.memory();
+    running.interrupt();
+    assert!(peak < 260 << 20, "{} MB", peak >> 20);
     desk.assert_sound();
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use refrain_fetch::url::PageUrl;
 
@@ -162,4 +163,67 @@ fn names_without_end_are_left_out() {
     let before = fake.log().len();
     desk.crawl(&["--for", "1s"]);
     assert_eq!(hosts_asked(&fake).len(), 51, "{:?}", &fake.log()[before..]);
+}
+
+/// Pages that were chosen, and robots.txt files, lead to ever new names of one domain.
+#[test]
+fn redirects_do_not_lead_to_names_without_end() {
+    let (fake, desk) = (Fake::start(), Desk::new("rate = \"1000/s\"\n"));
+    let mut seeds = Vec::new();
+    for number in 0..60 {
+        let path = format!("/{number}");
+        fake.put("trap", &path, Deed::redirect(fake.url(&format!("n{number}.trap"), "/")));
+        seeds.push(fake.url("trap", &path));
+        let host = format!("own{number}");
+        fake.put(&host, "/robots.txt", Deed::redirect(fake.url(&format!("m{number}.snare"), "/robots.txt")));
+        fake.put(&host, "/", Deed::html("<p>a page</p>"));
+        seeds.push(fake.url(&host, "/"));
+    }
+    desk.crawl(&[&desk.seeds(&seeds), "--once"]);
+    let asked = hosts_asked(&fake);
+    for domain in [".trap", ".snare"] {
+        let names = asked.iter().filter(|host| host.ends_with(domain)).count();
+        assert!((40..=50).contains(&names), "{names} names of {domain}");
+    }
+    desk.assert_sound();
+}
+
+/// A host that has no pages in the crawl names another one: by a redirect of its robots.txt.
+#[test]
+fn a_guest_brings_no_guests() {
+    let (fake, desk) = (Fake::start(), Desk::new("follow = \"same-host\"\n"));
+    let robots = format!("Sitemap: {}", fake.url("cdn", "/own.xml"));
+    fake.put("own", "/robots.txt", Deed::kind("text/plain", robots));
+    fake.put("own", "*", Deed::html("<p>a page</p>"));
+    fake.put("cdn", "/robots.txt", Deed::redirect(fake.url("other", "/robots.txt")));
+    fake.put("cdn", "/own.xml", sitemap(std::iter::once(fake.url("own", "/new"))));
+    let lines = desk.crawl(&[&fake.url("own", "/"), "--once"]);
+    assert_eq!(line_of(&lines, &fake.url("own", "/new")).outcome, "first", "the guest is asked");
+    assert_eq!(hosts_asked(&fake), BTreeSet::from(["cdn", "own"].map(str::to_owned)));
+}
+
+/// A page names other sitemaps at every look, on hosts that have no pages in the crawl: two of those are asked, not two more after each restart.
+#[test]
+fn guests_are_known_again_after_a_restart() {
+    let (fake, desk) = (Fake::start(), Desk::new("follow = \"same-host\"\n"));
+    let (looks, site) = (AtomicU32::new(0), fake.clone());
+    fake.put_with("own", "/", move |_| {
+        let look = looks.fetch_add(1, Ordering::Relaxed);
+        let links: Vec<String> = (0..5)
+            .map(|number| {
+                let url = site.url(&format!("s{look}-{number}.own"), "/map.xml");
+                format!("<p>{look}</p><link rel=sitemap href='{url}'>")
+            })
+            .collect();
+        Deed::html(links.concat())
+    });
+    for _ in 0..3 {
+        let before = fake.asked_for("own", "/").len();
+        desk.crawl_until(&[&fake.url("own", "/")], "it was looked at again", |_| {
+            fake.asked_for("own", "/").len() >= before + 4
+        });
+    }
+    let guests: BTreeSet<String> = hosts_asked(&fake).into_iter().filter(|host| host != "own").collect();
+    assert!((1..=2).contains(&guests.len()), "{guests:?}");
+    desk.assert_sound();
 }

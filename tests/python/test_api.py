@@ -294,17 +294,17 @@ def test_the_budget_is_a_rate_or_a_price_and_survives(scheduler):
     scheduler.kill()
     scheduler.start()
     assert scheduler.get("/v1/budget").ok()["rate_per_second"] == 20
-    priced = scheduler.put("/v1/budget", {"price": 0.5, "cap_per_second": 3}).ok()
-    assert (priced["price"], priced["cap_per_second"], priced["rate_per_second"]) == (0.5, 3, None)
+    priced = scheduler.put("/v1/budget", {"price_seconds": 0.5, "cap_per_second": 3}).ok()
+    assert (priced["price_seconds"], priced["cap_per_second"], priced["rate_per_second"]) == (0.5, 3, None)
     scheduler.stop()
     scheduler.start()
     priced = scheduler.get("/v1/budget").ok()
-    assert (priced["price"], priced["cap_per_second"], priced["rate_per_second"]) == (0.5, 3, None)
-    for wrong in [{}, {"price": 1}, {"cap_per_second": 1}, {"rate_per_second": 1, "price": 1, "cap_per_second": 1}, {"rate_per_second": 0},
-                  {"rate_per_second": -1}, {"rate_per_second": 1e10}, {"price": -1, "cap_per_second": 1}, {"rate_per_second": None}]:
+    assert (priced["price_seconds"], priced["cap_per_second"], priced["rate_per_second"]) == (0.5, 3, None)
+    for wrong in [{}, {"price_seconds": 1}, {"cap_per_second": 1}, {"rate_per_second": 1, "price_seconds": 1, "cap_per_second": 1}, {"rate_per_second": 0},
+                  {"rate_per_second": -1}, {"rate_per_second": 1e10}, {"price_seconds": -1, "cap_per_second": 1}, {"rate_per_second": None}]:
         scheduler.put("/v1/budget", wrong).problem(422)
     scheduler.ask("PUT", "/v1/budget", b'{"rate_per_second":1e999}', {"Content-Type": "application/json"}).problem(400)
-    assert scheduler.get("/v1/budget").ok()["price"] == 0.5
+    assert scheduler.get("/v1/budget").ok()["price_seconds"] == 0.5
 
 
 def test_a_rate_is_kept(servers, sites):

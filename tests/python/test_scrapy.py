@@ -9,6 +9,7 @@ from frontier_client import plain
 from support import PATIENCE, ROOT, wait_until
 
 SPIDER = '''
+import os
 import sys
 import scrapy
 from scrapy.crawler import CrawlerProcess
@@ -30,7 +31,8 @@ class Spider(scrapy.Spider):
 
 
 process = CrawlerProcess({
-    "SCHEDULER": "scrapy_frontier.FrontierScheduler", "FRONTIER_ADDRESS": sys.argv[1], "FRONTIER_IDLE": 3, "FRONTIER_LEASE": 60, "LOG_LEVEL": "INFO",
+    "SCHEDULER": "scrapy_frontier.FrontierScheduler", "FRONTIER_ADDRESS": sys.argv[1], "FRONTIER_IDLE": 3, "LOG_LEVEL": "INFO",
+    "FRONTIER_LEASE": 5 if "PAGES" in os.environ else 60, "CLOSESPIDER_PAGECOUNT": int(os.environ.get("PAGES", 0)),
     "ROBOTSTXT_OBEY": True, "TELNETCONSOLE_ENABLED": False, "RETRY_TIMES": 1, "FEEDS": {"items.jsonl": {"format": "jsonlines", "overwrite": False}},
 })
 process.crawl(Spider)
@@ -38,11 +40,11 @@ process.start()
 '''
 
 
-def scrapy(folder, urlfrontier, server, *seeds):
-    """Runs the spider until nothing comes any more: what it scraped, and what it said."""
+def scrapy(folder, urlfrontier, server, *seeds, pages=None):
+    """Runs the spider until nothing comes any more, or so many pages came: what it scraped, and what it said."""
     (folder / "spider.py").write_text(SPIDER)
     stubs = os.path.dirname(urlfrontier.pb.__file__)
-    own = {**os.environ, "PYTHONPATH": os.pathsep.join([stubs, str(ROOT / "examples")])}
+    own = {**os.environ, "PYTHONPATH": os.pathsep.join([stubs, str(ROOT / "examples")]), **({"PAGES": str(pages)} if pages else {})}
     done = subprocess.run([sys.executable, "spider.py", f"127.0.0.1:{server.frontier_port}", *seeds], cwd=folder, env=own, capture_output=True, text=True, timeout=3 * PATIENCE)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-3000:]
     items = folder / "items.jsonl"
@@ -80,14 +82,17 @@ def test_a_spider_finds_all_and_says_what_it_saw(frontiers, site, tmp_path, urlf
 def test_in_a_server_scheduled_crawl_pages_come_again(frontiers, site, tmp_path, urlfrontier):
     frontier = frontiers(rate='"50/s"', gap='"10ms"', toml='[[urlfrontier.crawl]]\npattern = "news"\nschedule = "server"')
     furnish(site)
-    scrapy(tmp_path, urlfrontier, frontier.server, site.url("/"))
+    # Pages come again for as long as the budget lasts, which is for ever.
+    scrapy(tmp_path, urlfrontier, frontier.server, site.url("/"), pages=20)
+    forbidden = frontier.server.page(site.url("/forbidden/x"))
+    assert forbidden["state"] == "disallowed", forbidden
     page = wait_until("it is a page as others", lambda: frontier.server.get(f"/v1/pages/{frontier.server.number(site.url('/one'))}").ok())
     assert page["state"] == "active" and page["fetched"]
     site.html("/one", "<p>article /one, anew")
     asked = len(site.asked("/one"))
 
     def changed():
-        scrapy(tmp_path, urlfrontier, frontier.server)
+        scrapy(tmp_path, urlfrontier, frontier.server, pages=20)
         history = frontier.server.get(f"/v1/pages/{page['id']}/history").ok()
         return len(site.asked("/one")) > asked and "changed" in [look["outcome"] for look in history["looks"]]
 

@@ -5,6 +5,7 @@ import time
 import grpc
 import pytest
 from frontier_client import YEAR, now, refused, urls
+from support import wait_until
 from test_urlfrontier_gets import fill, hosts
 
 
@@ -109,7 +110,7 @@ def test_a_hundred_queues_are_listed_unless_more_are_asked_for(frontier):
     assert set(frontier.queues(size=1000).values) == names
     pages = [frontier.queues(start=start, size=40) for start in range(0, 200, 40)]
     assert [len(page.values) for page in pages] == [40, 40, 40, 30, 0] and {name for page in pages for name in page.values} == names
-    assert pages[0].size == 40
+    assert [page.size for page in pages] == [40, 40, 40, 30, 0], "the size of the page, not the one that was asked for"
     assert list(frontier.queues(start=4_294_967_295, size=4_294_967_295).values) == []
 
 
@@ -142,6 +143,52 @@ def test_a_deleted_queue_is_gone_and_nothing_else(frontier):
     assert frontier.delete_queue("h0.example") == 0 and frontier.delete_queue("nobody.example") == 0
     frontier.discover("http://h0.example/0")
     assert urls(frontier.get_soon(key="h0.example")) == ["http://h0.example/0"], "what comes anew is new"
+
+
+def test_no_queue_is_without_a_key(frontier):
+    fill(frontier)
+    assert frontier.delete_queue("") == 0
+    frontier.block("", now() + YEAR)
+    assert frontier.count() == 1 and len(frontier.get()) == 1
+
+
+def test_a_limit_is_of_a_queue_that_is_there(frontier):
+    with refused(grpc.StatusCode.NOT_FOUND):
+        frontier.limit("nobody.example", 5)
+    assert frontier.crawl not in frontier.crawls()
+    # A block and a delay are promises to a host, and hold also for a queue that is still to come.
+    frontier.block("a.example", now() + YEAR)
+    frontier.delay("b.example", 1000)
+    frontier.discover("http://a.example/1", "http://b.example/1", "http://b.example/2")
+    assert urls(frontier.get(each=1)) == ["http://b.example/1"] and frontier.get() == []
+
+
+def test_a_shorter_block_or_delay_does_not_undercut_a_longer_one(frontier):
+    """Several clients may hear from one host how long it wants to be left alone."""
+    fill(frontier, queues=2, each=2)
+    frontier.block("h0.example", now() + YEAR)
+    frontier.block("h0.example", now() - 5)
+    frontier.block("h0.example", now() + 1)
+    frontier.delay("h1.example", 1000)
+    frontier.delay("h1.example", 1)
+    assert hosts(frontier.get(each=1)) == ["h1.example"]
+    end = time.monotonic() + 2.2
+    while time.monotonic() < end:
+        assert frontier.get() == []
+        time.sleep(0.1)
+    # 0 takes it back, and a shorter one may follow.
+    frontier.block("h0.example", 0)
+    frontier.delay("h1.example", 0)
+    frontier.delay("h1.example", 1)
+    served = []
+    wait_until("all are served", lambda: served.extend(frontier.get()) or len(served) == 3)
+
+
+def test_a_blank_crawl_is_the_default(frontiers):
+    frontier = frontiers()
+    frontier.discover("http://a.example/", crawl=" \t")
+    assert frontier.crawls() == ["DEFAULT"] and frontier.count(crawl="  ") == 1
+    assert [info.crawlID for info in frontier.get(crawl=" ")] == ["DEFAULT"]
 
 
 def test_what_is_leased_may_be_deleted(frontier):

@@ -184,9 +184,9 @@ def test_kill_9_in_the_middle_of_serving_breaks_no_peace(frontiers):
 @pytest.mark.parametrize("end", ENDS)
 def test_what_came_back_counts_under_a_limit_after_a_restart(frontiers, end):
     frontier = frontiers()
+    frontier.discover(*(f"http://a.example/{number}" for number in range(6)))
     frontier.limit("a.example", 3)
     frontier.delay("a.example", 0)
-    frontier.discover(*(f"http://a.example/{number}" for number in range(6)))
     # One is brought back and due again, one is never brought back, and its lease ends.
     back = frontier.get(each=1, key="a.example", crawl="DEFAULT")
     frontier.put(frontier.known(back[0].url, now() + 1))

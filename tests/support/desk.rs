@@ -165,16 +165,25 @@ impl Running {
         let mut child = self.child.take().expect("it runs");
         let mut peak = 0;
         while child.try_wait().unwrap().is_none() {
-            let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());
-            peak = kilobytes.unwrap_or(peak);
+            peak = most_memory(&child).unwrap_or(peak);
             std::thread::sleep(Duration::from_millis(20));
         }
         let status = child.wait().unwrap();
         assert!(status.success(), "{status}");
-        peak * 1024
+        peak
     }
+
+    /// The most memory that it has had up to now, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.child.as_ref().and_then(most_memory).expect("it runs")
+    }
+}
+
+fn most_memory(child: &Child) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 impl Drop for Running {

@@ -142,6 +142,12 @@ impl SinceFetch {
         counted
     }
 
+    /// The same, with the fetch at the nearest time from `first` to `last`.
+    #[must_use]
+    pub fn within(self, first: Time, last: Time) -> Self {
+        Self { fetched: self.fetched.min(last).max(first), ..self }
+    }
+
     /// When the page was last fetched.
     pub fn fetched(&self) -> Time {
         self.fetched

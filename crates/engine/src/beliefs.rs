@@ -1,10 +1,11 @@
 //! What a crawl that started now would believe of its pages: for people who ask, without crawling.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use refrain_core::estimate::Posterior;
 use refrain_core::estimate::counts::Counts;
+use refrain_core::estimate::signals::quality::Quality;
 use refrain_core::frontier::{
     AgeLimits, Attentive, AttentivePage, AttentivePast, Budget, Found, Frontier, FrontierError, HostId,
     Hourly, HourlyPage, Manners, Model, Settings as FrontierSettings,
@@ -14,7 +15,7 @@ use refrain_core::time::{Span, Time};
 use refrain_store::{HostRow, PageRow, Reader};
 
 use crate::CrawlError;
-use crate::listening::TOGETHER;
+use crate::listening::Listening;
 use crate::restore::{Learner, first_worth_at_most, is_crawled, not_before, recalled, remembered};
 use crate::standing::Standing;
 
@@ -22,8 +23,10 @@ use crate::standing::Standing;
 pub struct Beliefs {
     frontier: Frontier<Learner>,
     hosts: HashMap<refrain_store::HostId, HostId>,
-    /// Pages that somebody speaks about, and how many signals there were since they were last looked at.
-    announced: HashMap<refrain_store::PageId, u32>,
+    /// Pages of which signals may come.
+    announced: HashSet<refrain_store::PageId>,
+    /// Signals since the last fetch of each page, and which kinds count on which hosts.
+    listening: Listening,
 }
 
 /// What is believed of a page.
@@ -33,6 +36,8 @@ pub struct Believed {
     pub changes: Posterior,
     /// What that comes from: intervals between two looks, and changes.
     pub counts: Counts,
+    /// What its signals are worth; `None` if no signal of it counts.
+    pub signals: Option<Quality>,
     /// How likely the copy is to be stale now; `None` if there is none.
     pub stale: Option<f64>,
     /// What a fetch now is worth: seconds for which the copy will be fresh that otherwise would not, times the importance.
@@ -57,7 +62,8 @@ impl Beliefs {
     pub fn learn(reader: &Reader, now: Time) -> Result<Self, CrawlError> {
         let learner = Hourly::new(Attentive::default());
         let frontier = Frontier::new(learner, Budget::Rate(1.0), FrontierSettings::default(), now)?;
-        let mut beliefs = Self { frontier, hosts: HashMap::new(), announced: HashMap::new() };
+        let (hosts, announced) = (HashMap::new(), HashSet::new());
+        let mut beliefs = Self { frontier, hosts, announced, listening: Listening::default() };
         beliefs.recall_signals(reader)?;
         let mut failed = None;
         reader.pages(|row| {
@@ -66,7 +72,7 @@ impl Beliefs {
                 return ControlFlow::Continue(());
             }
             let host = beliefs.host(row.host);
-            let heard = beliefs.announced.contains_key(&row.id);
+            let heard = beliefs.announced.contains(&row.id);
             match recalled(beliefs.frontier.model_mut().inner_mut(), &row, host, (now, heard)) {
                 Ok(_) => ControlFlow::Continue(()),
                 Err(why) => {
@@ -79,31 +85,26 @@ impl Beliefs {
     }
 
     fn recall_signals(&mut self, reader: &Reader) -> Result<(), CrawlError> {
-        let voices = reader.voices()?;
-        for voice in voices.iter().filter(|voice| voice.kind == TOGETHER) {
+        let mut hosts = HashMap::new();
+        for voice in reader.voices()? {
             if let Some(row) = reader.host(&voice.host)? {
-                let host = self.host(row.id);
-                // What cannot be read is learned anew.
-                self.frontier.model_mut().inner_mut().recall_signals(host, &voice.learned);
+                hosts.insert(voice.host, self.host(row.id));
             }
         }
+        let learner = self.frontier.model_mut().inner_mut();
+        self.listening = Listening::recall(reader, learner, |name| hosts.get(name).copied())?;
         let announced = &mut self.announced;
         reader.announced(|page, _, _| {
-            announced.insert(page, 0);
-            ControlFlow::Continue(())
-        })?;
-        reader.open_signals(|page, kind, count| {
-            if voices.iter().all(|voice| voice.kind != kind || voice.heard) {
-                *announced.entry(page).or_default() += count;
-            }
+            announced.insert(page);
             ControlFlow::Continue(())
         })?;
         Ok(())
     }
 
-    /// Signals since the last look at a page, if any could come.
-    fn signals(&self, page: refrain_store::PageId) -> u32 {
-        self.announced.get(&page).copied().unwrap_or(0)
+    /// Signals since the last fetch of a page that count on its host, as in the crawl.
+    fn signals(&mut self, row: &PageRow<'_>) -> u32 {
+        let host = self.host(row.host);
+        self.listening.heard_of(row.id, host)
     }
 
     fn host(&mut self, host: refrain_store::HostId) -> HostId {
@@ -117,7 +118,7 @@ impl Beliefs {
         now: Time,
     ) -> Result<(AttentivePage, AttentivePast, Posterior), FrontierError> {
         let host = self.host(row.host);
-        let heard = self.announced.contains_key(&row.id);
+        let heard = self.announced.contains(&row.id);
         let learner = self.frontier.model_mut().inner_mut();
         let (mut page, mut past) = remembered(learner, row, host, (now, heard))?;
         let belief = learner.consider(&mut page, &mut past, host);
@@ -132,14 +133,15 @@ impl Beliefs {
         let (page, past, changes) = self.consider(row, now)?;
         let (stale, value) = match row.fetched {
             Some(fetched) => {
-                let (elapsed, signals) = (now.since(fetched).as_secs(), self.signals(row.id));
+                let (elapsed, signals) = (now.since(fetched).as_secs(), self.signals(row));
                 let survival = page.log_fresh(elapsed, signals).unwrap_or(changes.log_survival(elapsed));
                 let since = SinceFetch::with_signals(fetched, signals);
                 (Some(-survival.exp_m1()), self.frontier.model().value(&HourlyPage::new(page), &since, now))
             }
             None => (None, first_worth_at_most(row.importance, &row.origin).profit),
         };
-        Ok(Believed { changes, counts: past.history().counts(), stale, value })
+        let signals = page.quality().filter(|quality| page.is_heard() && quality.signal_rate() > 0.0);
+        Ok(Believed { changes, counts: past.history().counts(), signals, stale, value })
     }
 
     /// When a page's turn comes, if the crawl goes on as it stands.
@@ -172,7 +174,7 @@ impl Beliefs {
             let found = Found { page, host: id, born: row.born().min(now), interest };
             frontier.discover_with_past(now, found, past)?
         };
-        for _ in 0..self.signals(row.id) {
+        for _ in 0..self.signals(row) {
             frontier.signal(now, page)?;
         }
         if let Some(most) = row.max_age {

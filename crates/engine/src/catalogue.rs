@@ -122,7 +122,35 @@ pub(crate) enum Guest {
     Hub,
 }
 
+/// What becomes of a host that another one names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Welcome {
+    /// It was named before.
+    Known,
+    /// It is one of those that may be named, from now on.
+    New,
+    /// As many were named as may be.
+    Full,
+}
+
 impl Guest {
+    const ALL: [Self; 3] = [Self::Outlet, Self::Redirect, Self::Hub];
+    /// How guests are called in the store.
+    const START: &str = "guest.";
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Outlet => "outlet",
+            Self::Redirect => "redirect",
+            Self::Hub => "hub",
+        }
+    }
+
+    /// What is kept of a guest: a restart brings no other ones.
+    pub(crate) fn kept(self, from: &str, to: &str) -> (String, Vec<u8>) {
+        (format!("{}{from} {} {to}", Self::START, self.as_str()), b"1".to_vec())
+    }
+
     /// So many hosts of the kind may be named by a host of which so many pages were chosen: each of those may lead somewhere else.
     fn most(self, chosen: u64) -> usize {
         match self {
@@ -153,16 +181,16 @@ impl HostEntry {
     }
 
     /// Whether the host may name another one, which is out of scope: one that it named before, or one more.
-    pub(crate) fn welcomes(&mut self, guest: Guest, origin: &str, chosen: u64) -> bool {
+    pub(crate) fn welcomes(&mut self, guest: Guest, origin: &str, chosen: u64) -> Welcome {
         let of_kind = self.guests.iter().filter(|(kind, _)| *kind == guest);
         if of_kind.clone().any(|(_, known)| **known == *origin) {
-            return true;
+            return Welcome::Known;
         }
-        let has_room = of_kind.count() < guest.most(chosen);
-        if has_room {
-            self.guests.push((guest, origin.into()));
+        if of_kind.count() >= guest.most(chosen) {
+            return Welcome::Full;
         }
-        has_room
+        self.guests.push((guest, origin.into()));
+        Welcome::New
     }
 
     /// The least time between two requests, if the usual one is this.
@@ -230,6 +258,21 @@ impl Hosts {
         self.by_name.get_mut(name)
     }
 
+    /// The guests of all hosts, as the store has them.
+    pub(crate) fn recall_guests(&mut self, reader: &store::Reader) -> Result<(), store::StoreError> {
+        reader.metas(Guest::START, |key, _| {
+            let mut words = key[Guest::START.len()..].split(' ');
+            let (from, kind, to) = (words.next(), words.next(), words.next());
+            let guest = Guest::ALL.into_iter().find(|guest| kind == Some(guest.as_str()));
+            if let (Some(entry), Some(guest), Some(to)) =
+                (from.and_then(|name| self.get_mut(name)), guest, to)
+            {
+                entry.guests.push((guest, to.into()));
+            }
+            std::ops::ControlFlow::Continue(())
+        })
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
     }
@@ -252,8 +295,9 @@ mod tests {
             [(Guest::Outlet, 9, 2), (Guest::Hub, 9, 4), (Guest::Redirect, 0, 8), (Guest::Redirect, 3, 11)]
         {
             for _ in 0..2 {
-                let welcome = (0..1000)
-                    .filter(|number| entry.welcomes(guest, &format!("http://h{number}.example"), chosen));
+                let welcome = (0..1000).filter(|number| {
+                    entry.welcomes(guest, &format!("http://h{number}.example"), chosen) != Welcome::Full
+                });
                 assert_eq!(welcome.count(), most, "{guest:?} {chosen}");
             }
         }

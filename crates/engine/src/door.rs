@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::event::Event;
 use crate::rules::HostRules;
+use crate::scope::Way;
 
 /// The way to the one who keeps the doors. When the crawl is over nobody answers.
 #[derive(Clone)]
@@ -59,10 +60,10 @@ impl Door {
         let _ = self.to.send(Event::Answered { host: host.to_owned() });
     }
 
-    /// Whether a redirect of a page of this host is followed to another host.
-    pub(crate) async fn leads(&self, from: &str, to: &PageUrl, chosen: bool) -> Result<bool, Shut> {
+    /// Whether a redirect is followed to another host, on the way of a page of the host `from`.
+    pub(crate) async fn leads(&self, way: Way, from: &str, to: &PageUrl) -> Result<bool, Shut> {
         let (reply, answer) = oneshot::channel();
-        let leads = Event::Leads { from: from.to_owned(), to: to.clone(), chosen, reply };
+        let leads = Event::Leads { way, from: from.to_owned(), to: to.clone(), reply };
         self.to.send(leads).map_err(|_| Shut::Over)?;
         answer.await.map_err(|_| Shut::Over)
     }

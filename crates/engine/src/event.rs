@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::handle::Ask;
 use crate::rules::HostRules;
+use crate::scope::Way;
 use crate::visit::Visited;
 
 /// All that can happen to a crawl.
@@ -43,12 +44,12 @@ pub(crate) enum Event {
     },
     /// A visit wants to follow a redirect to another host.
     Leads {
+        /// Whether the page was redirected, or a robots.txt.
+        way: Way,
         /// The host of the page, by name.
         from: String,
         /// Where it leads.
         to: PageUrl,
-        /// Whether the page was chosen.
-        chosen: bool,
         /// Whether it may.
         reply: oneshot::Sender<bool>,
     },

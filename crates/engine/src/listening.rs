@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use refrain_core::estimate::signals::voices::Voices;
 use refrain_core::frontier::{Attentive, HostId};
 use refrain_core::ids::IdMap;
+use refrain_core::time::Time;
 use refrain_store::{PageId, Reader, StoreError, Voice};
 
 use crate::catalogue::Hosts;
@@ -14,18 +15,16 @@ use crate::kinds::Kind;
 /// What all heard kinds of a host are worth together, as pages count them: kept beside the kinds.
 pub const TOGETHER: &str = "together";
 
-/// So many open signals of a page and a kind are written down; more of them say nothing new.
-const MOST_WRITTEN: u32 = 16;
+/// So many signals of a page and a kind count between two fetches: more of them say nothing new. As many again count while a fetch is under way,
+/// since those before may be judged by it. What does not count is not stored either, so a restart changes nothing.
+const MOST: usize = 16;
 
-/// Signals since the last look at a page, by kind: of most pages one kind speaks, or none.
-type Open = Vec<(Kind, u32)>;
+/// Signals that no fetch has judged yet, in the order in which they came, each with its time.
+type Open = Vec<(Kind, Time)>;
 
-fn count_of(open: &mut Open, kind: Kind) -> &mut u32 {
-    let at = open.iter().position(|(own, _)| *own == kind).unwrap_or_else(|| {
-        open.push((kind, 0));
-        open.len() - 1
-    });
-    &mut open[at].1
+/// The time of a signal or a request, as the store keeps it: the millisecond in which it was.
+fn millisecond(time: Time) -> i64 {
+    time.as_nanos().div_euclid(1_000_000)
 }
 
 /// What is known of announcements.
@@ -38,15 +37,15 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// As a store has it, for hosts by name.
+    /// As a store has it. `number` gives a host by its name.
     pub(crate) fn recall(
         reader: &Reader,
         learner: &mut Attentive,
-        hosts: &Hosts,
+        number: impl Fn(&str) -> Option<HostId>,
     ) -> Result<Self, StoreError> {
         let mut listening = Self::default();
         for voice in reader.voices()? {
-            let Some(host) = hosts.get(&voice.host).map(|entry| entry.id) else { continue };
+            let Some(host) = number(&voice.host) else { continue };
             // What cannot be read is learned anew.
             if voice.kind == TOGETHER {
                 learner.recall_signals(host, &voice.learned);
@@ -54,21 +53,24 @@ impl Listening {
                 listening.voices.recall(host.index(), kind.number(), voice.heard, &voice.learned);
             }
         }
-        reader.open_signals(|page, kind, count| {
+        reader.open_signals(|page, kind, came| {
             if let Some(kind) = Kind::from_name(kind) {
-                *count_of(listening.open.entry(page).or_default(), kind) = count;
+                listening.open.entry(page).or_default().push((kind, came));
             }
             ControlFlow::Continue(())
         })?;
         Ok(listening)
     }
 
-    /// A signal came. Whether it counts, and whether it is worth writing down.
-    pub(crate) fn signal(&mut self, page: PageId, host: HostId, kind: Kind) -> (bool, bool) {
-        let count = count_of(self.open.entry(page).or_default(), kind);
-        *count = count.saturating_add(1);
-        let write = *count <= MOST_WRITTEN;
-        (self.is_heard(host, kind), write)
+    /// A signal came, while a fetch of the page is under way or not. Returns whether it is taken: too many of one kind are not.
+    pub(crate) fn signal(&mut self, page: PageId, kind: Kind, now: Time, is_ordered: bool) -> bool {
+        let open = self.open.entry(page).or_default();
+        let most = if is_ordered { 2 * MOST } else { MOST };
+        let is_taken = open.iter().filter(|(own, _)| *own == kind).count() < most;
+        if is_taken {
+            open.push((kind, now));
+        }
+        is_taken
     }
 
     /// Whether signals of a kind count on a host.
@@ -88,30 +90,43 @@ impl Listening {
         hosts.iter().filter_map(|host| self.hosts.get(host).copied()).collect()
     }
 
-    /// How many signals since the last look at a page count.
+    /// Returns how many open signals of a page count.
     pub(crate) fn heard_of(&mut self, page: PageId, host: HostId) -> u32 {
         let Some(open) = self.open.get(&page).cloned() else { return 0 };
-        open.into_iter().filter(|(kind, _)| self.is_heard(host, *kind)).map(|(_, count)| count).sum()
+        open.iter().filter(|(kind, _)| self.is_heard(host, *kind)).count() as u32
     }
 
-    /// A page was looked at, of which these kinds speak, and of which so many changes were expected. How many signals came true.
+    /// Takes the open signals of a page that came before a request or in the same millisecond; later ones stay open.
+    pub(crate) fn take_until(&mut self, page: PageId, asked: Time) -> Vec<(Kind, Time)> {
+        let Some(open) = self.open.get_mut(&page) else { return Vec::new() };
+        let (seen, later): (Open, Open) =
+            open.drain(..).partition(|(_, came)| millisecond(*came) <= millisecond(asked));
+        if later.is_empty() {
+            self.open.remove(&page);
+        } else {
+            *open = later;
+        }
+        seen
+    }
+
+    /// A page of which these kinds speak was fetched, these signals came before, and so many changes were expected. Returns how many signals came
+    /// true.
     pub(crate) fn judge(
         &mut self,
-        page: PageId,
+        seen: &[(Kind, Time)],
         host: HostId,
         kinds: &[Kind],
         expected: f64,
         changed: bool,
     ) -> u32 {
-        let open = self.open.remove(&page).unwrap_or_default();
         for kind in kinds {
-            let signals = open.iter().find(|(own, _)| own == kind).map_or(0, |(_, count)| *count);
+            let signals = seen.iter().filter(|(own, _)| own == kind).count() as u32;
             self.voices.observe(host.index(), kind.number(), expected, signals, changed);
         }
-        if changed { open.iter().map(|(_, count)| count).sum() } else { 0 }
+        if changed { seen.len() as u32 } else { 0 }
     }
 
-    /// The page is gone, or seen for the first time: what was announced says nothing.
+    /// The page is removed: nothing is open.
     pub(crate) fn forget(&mut self, page: PageId) {
         self.open.remove(&page);
     }

@@ -8,6 +8,7 @@ use refrain_store::{Digest, PageHead, PageRecord, PageState, Reader, Role, Store
 
 use crate::crawl::BELOW;
 use crate::scope::is_chosen;
+use crate::sources::Announced;
 
 /// What a visit needs to know of a page.
 #[derive(Clone, Debug)]
@@ -90,10 +91,17 @@ impl Memo {
         self.failures = 0;
     }
 
-    /// The page leads elsewhere. What was known of the answer that had its copy is nothing to ask with any more.
-    pub(crate) fn led_to(&mut self, target: &PageUrl) {
+    /// What the page announces was read. If some of it is left for the next reading, that must get a body.
+    pub(crate) fn read_to_its_end(&mut self, announced: Option<&Announced>) {
+        if announced.is_some_and(|announced| announced.left_out > 0) {
+            (self.etag, self.last_modified) = (None, None);
+        }
+    }
+
+    /// The page leads elsewhere, if it is known where. What was known of the answer that had its copy is nothing to ask with any more.
+    pub(crate) fn led_to(&mut self, target: Option<&PageUrl>) {
         (self.etag, self.last_modified) = (None, None);
-        self.redirect = Some(target.as_str().to_owned());
+        self.redirect = target.map(|target| target.as_str().to_owned());
     }
 
     /// The address that gave the last answer.

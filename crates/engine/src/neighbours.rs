@@ -53,6 +53,14 @@ impl Key {
         }
     }
 
+    /// The network that one party has: of IPv6 the first 48 bits.
+    pub(crate) fn network(&self) -> Self {
+        match self {
+            Self::V6(prefix) => Self::V6(prefix & !0xffff),
+            other => other.clone(),
+        }
+    }
+
     /// The keys of a host at these addresses, each once.
     pub(crate) fn all_of(addresses: &[IpAddr]) -> Vec<Self> {
         let mut keys = Vec::with_capacity(addresses.len());

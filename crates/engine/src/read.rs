@@ -15,7 +15,7 @@ use crate::hint::Hint;
 use crate::memo::Memo;
 use crate::scope::{Facts, Verdict, Way, judge};
 use crate::settings::Settings;
-use crate::sources::{self, Announced, Known};
+use crate::sources::{self, Announced, Known, LONGEST_ANNOUNCEMENT, SHORT_ANNOUNCEMENT};
 use crate::visit::Kit;
 
 /// What an answer of use says.
@@ -51,7 +51,7 @@ pub(crate) struct Doubted {
 }
 
 /// Why a page is read, and what may follow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Purpose {
     /// What the look before left open.
     pub(crate) doubted: Option<Doubted>,
@@ -61,6 +61,20 @@ pub(crate) struct Purpose {
     pub(crate) is_quiet_host: bool,
     /// Its links are wanted, even if nothing changed.
     pub(crate) wants_links: bool,
+    /// The memory that what it announces may take, in bytes.
+    pub(crate) most_announced: usize,
+}
+
+impl Default for Purpose {
+    fn default() -> Self {
+        Self {
+            doubted: None,
+            may_look_again: false,
+            is_quiet_host: false,
+            wants_links: false,
+            most_announced: LONGEST_ANNOUNCEMENT,
+        }
+    }
 }
 
 /// What became of the page.
@@ -83,7 +97,7 @@ pub(crate) fn read(
     copy: impl FnOnce(&Memo) -> Option<Reported>,
 ) -> Result<Read, String> {
     let settings = &kit.settings;
-    let Purpose { doubted, may_look_again, is_quiet_host, wants_links } = purpose;
+    let Purpose { doubted, may_look_again, is_quiet_host, wants_links, most_announced: most } = purpose;
     let address = Address::new(url.as_str()).map_err(|why| why.to_string())?;
     let head = head(answer)?;
     let page = Address::new(memo.url.as_str()).map_err(|why| why.to_string())?;
@@ -102,7 +116,7 @@ pub(crate) fn read(
             ..Read::same(Answer::NotModified, before, answer, time)
         });
     }
-    let known = Known { index: &kit.index, follow: settings.follow.as_ref(), now: time };
+    let known = Known { index: &kit.index, follow: settings.follow.as_ref(), now: time, most };
     if memo.role == Role::Sitemap {
         let largest_feed = settings.client.max_body;
         let (digest, found) = sources::read_pieces(answer, url, known, largest_feed)?;
@@ -162,6 +176,7 @@ pub(crate) fn read(
         None => (None, None),
     };
     memo.seen(url, answer, time);
+    memo.read_to_its_end(announced.as_deref());
     memo.title = title;
     memo.kept = Some(kept);
     if matches!(became, Answer::First | Answer::Changed) {
@@ -201,6 +216,7 @@ fn outlet(
         Some(_) => Answer::Changed,
     };
     memo.seen(url, answer, time);
+    memo.read_to_its_end(Some(&announced));
     memo.digest = Some(digest);
     Ok(Read {
         digest: Some(digest),
@@ -255,11 +271,9 @@ impl Read {
         Ok(Self { digest: memo.digest, ..Self::same(became, before, answer, time) })
     }
 
-    /// How many addresses it announces.
-    pub(crate) fn announces(&self) -> usize {
-        self.announced
-            .as_ref()
-            .map_or(0, |found| found.unknown.len() + found.news.len() + found.sitemaps.len())
+    /// Whether what it announces takes much memory.
+    pub(crate) fn announces_much(&self) -> bool {
+        self.announced.as_ref().is_some_and(|found| found.size > SHORT_ANNOUNCEMENT)
     }
 
     /// Nothing is new, or nothing else than that the page is another one.

@@ -67,7 +67,19 @@ const SHORTEST_WAIT: f64 = 10.0;
 /// The age of a copy whose age is not known.
 const UNKNOWN_AGE: Span = Span::from_whole_secs(86_400);
 /// An order is given up after so long: more than any visit takes.
-const LEASE: Span = Span::from_whole_secs(1800);
+pub(crate) const LEASE: Span = Span::from_whole_secs(1800);
+
+/// Returns the share of its worth that the first fetch of a page keeps when it fails for the `failures`-th time in a row.
+///
+/// By Laplace's rule of succession a fetch after k failures succeeds with a probability of 1/(k+2), so it is worth 2/(k+2) of the fetch of a page
+/// that was never tried, which goes first. Below a half it does not fall: a page that failed often must not wait for ever.
+pub(crate) fn share_after(failures: u32) -> f64 {
+    match failures {
+        1 => 2.0 / 3.0,
+        2 => 3.0 / 4.0,
+        _ => 1.0,
+    }
+}
 
 impl Scheduler {
     /// Everything that the store knows, to be crawled from now on.
@@ -97,6 +109,7 @@ impl Scheduler {
         };
         scheduler.pages.sites.recall(reader)?;
         let names = scheduler.restore_hosts(reader, settings, now)?;
+        scheduler.hosts.recall_guests(reader)?;
         crate::hours::recall(reader, scheduler.frontier.model_mut(), &scheduler.hosts)?;
         scheduler.restore_signals(reader, now)?;
         let mut failed = None;
@@ -112,8 +125,8 @@ impl Scheduler {
     }
 
     fn restore_signals(&mut self, reader: &Reader, now: Time) -> Result<(), CrawlError> {
-        let learner = self.frontier.model_mut().inner_mut();
-        self.listening = Listening::recall(reader, learner, &self.hosts)?;
+        let (learner, hosts) = (self.frontier.model_mut().inner_mut(), &self.hosts);
+        self.listening = Listening::recall(reader, learner, |name| hosts.get(name).map(|entry| entry.id))?;
         let index = &self.pages.index;
         reader.announced(|page, kind, said| {
             if let Some(kind) = Kind::from_name(kind) {
@@ -175,7 +188,7 @@ impl Scheduler {
         self.pages.index.number(row.url, row.id);
         let Some(host) = names.get(&row.host).copied() else { return Ok(()) };
         let is_page = row.origin.role == Role::Page;
-        self.pages.sites.add_page(host, is_page, is_page && row.origin.hub.is_none());
+        self.pages.sites.add_page(host, is_page, is_chosen(row.found, row.origin.role));
         if !is_page && let Some(entry) = self.hosts.with_id_mut(host) {
             entry.outlets.known += 1;
         }
@@ -200,7 +213,7 @@ impl Scheduler {
     /// Returns the time until which the rules of a host forbid an address, if they do, and are not too old.
     pub(crate) fn forbidden_until(&self, host: HostId, url: &PageUrl, now: Time) -> Option<Time> {
         let rules = self.hosts.with_id(host)?.1.rules.as_ref()?;
-        let forbids = rules.hold(now, self.robots_for) && !rules.allow(url.path_and_query());
+        let forbids = rules.hold(now, self.robots_for) && !rules.allow(url);
         forbids.then(|| rules.asked + self.robots_for)
     }
 
@@ -277,10 +290,12 @@ impl Scheduler {
             self.frontier.insert_with_past(now, page, past, host, fetched)?
         } else {
             // There is no copy; but somebody else may have watched the page.
-            let chosen = row.origin.role == Role::Page && row.origin.hub.is_none();
+            let chosen = is_chosen(row.found, row.origin.role);
             let rank = self.rank(host, chosen);
             let (born, interest) = (row.born().min(now), self.first_worth(row.importance, &row.origin, rank));
             let id = self.frontier.discover_with_past(now, Found { page, host, born, interest }, past)?;
+            let share = (1..=row.failures.min(2)).map(share_after).product();
+            self.frontier.discount_first(now, id, share)?;
             if !chosen {
                 self.pages.sites.wait(host, id);
             }

@@ -60,9 +60,9 @@ impl HostRules {
     }
 
     /// Whether a page may be asked for.
-    pub(crate) fn allow(&self, path_and_query: &str) -> bool {
+    pub(crate) fn allow(&self, url: &PageUrl) -> bool {
         match &self.verdict {
-            Verdict::Rules(robots) => robots.allows(path_and_query),
+            Verdict::Rules(robots) => robots.allows(url),
             Verdict::Wait => false,
         }
     }
@@ -102,9 +102,9 @@ pub enum RobotsSay {
 pub fn robots_say(kept: &refrain_store::Robots, url: &PageUrl, agent: &str) -> RobotsSay {
     let rules = HostRules::kept(kept.fetched, kept.status, &kept.text, agent);
     let Verdict::Rules(robots) = &rules.verdict else { return RobotsSay::Nothing };
-    let rule = robots.rule_for(url.path_and_query());
+    let rule = robots.rule_for(url);
     match rule {
-        Some(rule) if !robots.allows(url.path_and_query()) => RobotsSay::Disallowed(rule),
+        Some(rule) if !robots.allows(url) => RobotsSay::Disallowed(rule),
         allowed => RobotsSay::Allowed(allowed),
     }
 }

@@ -17,8 +17,10 @@ pub(crate) enum Way {
     Chosen,
     /// A link on a page.
     Link,
-    /// A redirect of a page, and whether that page was chosen; or of a robots.txt.
+    /// A redirect of a page, and whether that page was chosen.
     Redirect { chosen: bool },
+    /// A redirect of a robots.txt that a page needs.
+    RobotsRedirect,
     /// An entry of a sitemap or a feed.
     Entry,
     /// A sitemap that robots.txt names.
@@ -52,7 +54,7 @@ pub(crate) enum Verdict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four questions, each with a yes or a no")]
 pub(crate) struct Facts {
-    /// The host that names the address has pages in the crawl; sitemaps and feeds are none.
+    /// The host that names the address has pages in the crawl; sitemaps and feeds are none. Of a hub: some host of its site has.
     pub(crate) namer_is_crawled: bool,
     /// So has the host of the address,
     pub(crate) host_is_crawled: bool,
@@ -77,15 +79,21 @@ pub(crate) fn judge(
     match way {
         Way::Chosen => Verdict::In,
         Way::Link => verdict(leads),
-        Way::Redirect { .. } if leads || distance <= Scope::Site => Verdict::In,
+        Way::Redirect { .. } | Way::RobotsRedirect if leads || distance <= Scope::Site => Verdict::In,
         Way::Entry => verdict(facts.is_vouched_for && is_wanted(follow, to, facts)),
         Way::IndexNow => verdict(is_wanted(follow, to, facts)),
         Way::WellKnown => verdict(is_same_host && facts.namer_is_crawled),
         Way::Index => verdict(is_same_host || (facts.is_vouched_for && facts.host_is_crawled)),
-        Way::Robots | Way::Named if !facts.namer_is_crawled => Verdict::Out,
+        Way::Redirect { .. } | Way::RobotsRedirect | Way::Hub | Way::Robots | Way::Named
+            if !facts.namer_is_crawled =>
+        {
+            Verdict::Out
+        }
         Way::Named if distance == Scope::Elsewhere => Verdict::Out,
         Way::Robots | Way::Named if is_same_host || facts.host_is_crawled || leads => Verdict::In,
-        Way::Redirect { chosen: true } | Way::Hub | Way::Robots | Way::Named => Verdict::Guest,
+        Way::Redirect { chosen: true } | Way::RobotsRedirect | Way::Hub | Way::Robots | Way::Named => {
+            Verdict::Guest
+        }
         Way::Redirect { chosen: false } | Way::Ping => Verdict::Out,
     }
 }
@@ -144,6 +152,7 @@ mod tests {
             (Way::Link, followed, followed),
             (Way::Redirect { chosen: true }, site_then(Guest), site_then(Guest)),
             (Way::Redirect { chosen: false }, site_then(Out), site_then(Out)),
+            (Way::RobotsRedirect, site_then(Guest), site_then(Guest)),
             (Way::Entry, none, by_fact),
             (Way::Robots, outlets(Guest, Guest), all),
             (Way::Index, host_only, all),
@@ -167,10 +176,15 @@ mod tests {
         let url = |text: &str| PageUrl::parse(text).unwrap();
         let (from, own, other) =
             (url("http://a.example/x"), url("http://a.example/y"), url("http://b.example/"));
-        for way in [Way::Robots, Way::Named, Way::WellKnown] {
+        let redirects =
+            [Way::Redirect { chosen: true }, Way::Redirect { chosen: false }, Way::RobotsRedirect];
+        for way in [Way::Robots, Way::Named, Way::WellKnown, Way::Hub].into_iter().chain(redirects) {
             for to in [&own, &other] {
                 let verdict = judge(Some(&Follow::SameHost), way, &from, to, Facts::default());
-                assert_eq!(verdict, Verdict::Out, "{way:?} {to}");
+                // A redirect within a host names no host.
+                let expected =
+                    if redirects.contains(&way) && to == &own { Verdict::In } else { Verdict::Out };
+                assert_eq!(verdict, expected, "{way:?} {to}");
             }
         }
     }

@@ -2,7 +2,8 @@
 //! first fetch, and its names.
 //!
 //! A domain can answer for endless names (wildcard DNS). Of the names that the crawl found by itself, those of unknown address and those at the
-//! same address count: when there are too many of them, further names are left out.
+//! same address count: when there are too many of them, further names are left out. A name with several addresses counts at each of them, and all IPv6
+//! addresses with the same first 48 bits, which one party gets for the asking, count as one. In all there are [`PLACES`] times as many names at most.
 
 use std::collections::HashMap;
 
@@ -16,6 +17,9 @@ use crate::neighbours::Key;
 /// How sites with endless names are called in the store.
 pub const ENDLESS: &str = "endless.";
 
+/// As if a site had names at so many addresses.
+pub(crate) const PLACES: u64 = 20;
+
 #[derive(Debug, Default)]
 struct Site {
     name: String,
@@ -25,9 +29,11 @@ struct Site {
     waiting: u64,
     /// Pages other than sitemaps and feeds.
     crawled: u64,
-    /// Names found by the crawl whose address is not known,
+    /// Names found by the crawl,
+    found: u64,
+    /// of these, names whose addresses are not known,
     unplaced: u64,
-    /// and those that are known to be there.
+    /// and names that are known to be there.
     placed: HashMap<Key, u64>,
     /// Names that were left out.
     left_out: u64,
@@ -39,7 +45,7 @@ struct Name {
     site: u32,
     /// Pages of it that were chosen.
     chosen: u64,
-    place: Option<Key>,
+    places: Vec<Key>,
     crawled: u64,
 }
 
@@ -108,7 +114,7 @@ impl Sites {
             self.names.resize(index + 1, Name::default());
         }
         self.names[index] = Name { site, ..Name::default() };
-        self.all[site as usize].unplaced += 1;
+        self.all[site as usize].count(&[]);
     }
 
     /// An address of a host is known from now on.
@@ -123,7 +129,7 @@ impl Sites {
         }
         if chosen {
             if name.chosen == 0 {
-                uncount(site, name.place.as_ref());
+                site.uncount(&name.places);
             }
             name.chosen += 1;
         }
@@ -146,15 +152,18 @@ impl Sites {
     /// A host is at these addresses.
     pub(crate) fn locate(&mut self, host: HostId, keys: &[Key]) {
         let Some(name) = self.names.get_mut(host.index() as usize) else { return };
-        let (site, place) = (&mut self.all[name.site as usize], keys.first().cloned());
-        if name.chosen == 0 && name.place != place {
-            uncount(site, name.place.as_ref());
-            match &place {
-                None => site.unplaced += 1,
-                Some(key) => *site.placed.entry(key.clone()).or_default() += 1,
+        let mut places = Vec::with_capacity(keys.len());
+        for key in keys.iter().map(Key::network) {
+            if !places.contains(&key) {
+                places.push(key);
             }
         }
-        name.place = place;
+        if name.chosen == 0 {
+            let site = &mut self.all[name.site as usize];
+            site.uncount(&name.places);
+            site.count(&places);
+        }
+        name.places = places;
     }
 
     /// How many pages of a host are crawled; sitemaps and feeds are none.
@@ -186,7 +195,7 @@ impl Sites {
     pub(crate) fn has_room_for_name(&self, url: &PageUrl) -> bool {
         let Some(site) = self.find(url) else { return true };
         let crowd = site.placed.values().max().copied().unwrap_or(0);
-        site.unplaced + crowd < self.most_names
+        site.unplaced + crowd < self.most_names && site.found < PLACES.saturating_mul(self.most_names)
     }
 
     /// A name of this site was left out: the site, how many of its names were, and whether that is to be written down and told.
@@ -222,16 +231,26 @@ impl Sites {
     }
 }
 
-/// A name does not count among those that the crawl found any more.
-fn uncount(site: &mut Site, place: Option<&Key>) {
-    match place {
-        None => site.unplaced = site.unplaced.saturating_sub(1),
-        Some(key) => {
-            if let Some(count) = site.placed.get_mut(key) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    site.placed.remove(key);
-                }
+impl Site {
+    /// A name counts among those that the crawl found.
+    fn count(&mut self, places: &[Key]) {
+        self.found += 1;
+        self.unplaced += u64::from(places.is_empty());
+        for key in places {
+            *self.placed.entry(key.clone()).or_default() += 1;
+        }
+    }
+
+    /// It does not any more.
+    fn uncount(&mut self, places: &[Key]) {
+        self.found = self.found.saturating_sub(1);
+        self.unplaced = self.unplaced.saturating_sub(u64::from(places.is_empty()));
+        for key in places {
+            let left = self.placed.get(key).map_or(0, |count| count.saturating_sub(1));
+            if left == 0 {
+                self.placed.remove(key);
+            } else {
+                self.placed.insert(key.clone(), left);
             }
         }
     }
@@ -309,5 +328,35 @@ mod tests {
             sites.locate(host, &at(1000 + number));
         }
         assert!(sites.has_room_for_name(&PageUrl::parse("http://other.example/").unwrap()));
+    }
+
+    /// How many names of a domain are taken up, if the name with a number is at these addresses.
+    fn taken_up(addresses: impl Fn(u32) -> Vec<IpAddr>) -> u32 {
+        let model = Known::new(ValueFunction::Greedy);
+        let mut frontier = Frontier::new(model, Budget::Rate(1.0), Settings::default(), Time::ZERO).unwrap();
+        let mut sites = Sites::new(50);
+        for number in 0..5000 {
+            let url = PageUrl::parse(&format!("http://n{number}.trap.example/")).unwrap();
+            if !sites.has_room_for_name(&url) {
+                return number;
+            }
+            let host = frontier.add_host(Manners::default());
+            sites.add_host(host, url.origin());
+            sites.locate(host, &Key::all_of(&addresses(number)));
+        }
+        5000
+    }
+
+    #[test]
+    fn a_trap_at_several_addresses_is_a_trap() {
+        let v4 = |number: u32| IpAddr::from(number.to_be_bytes());
+        let v6 = |number: u128| IpAddr::from((0x2001_0db8_0007 << 80 | number).to_be_bytes());
+        // All names are at the same eight addresses, of which name servers name another one first each time.
+        let rotated = taken_up(|number| (0..8).map(|place| v4((number + place) % 8)).collect());
+        assert_eq!(rotated, 50);
+        // Each is in a network of its own, of those that one party has.
+        assert_eq!(taken_up(|number| vec![v6(u128::from(number) << 64)]), 50);
+        // Each is at an address of its own, among thousands.
+        assert_eq!(taken_up(|number| vec![v4(number)]), 1000);
     }
 }

@@ -25,6 +25,11 @@ const MOST_ELSEWHERE: usize = 10_000;
 /// So many sitemaps of an index are handed on.
 const MOST_SITEMAPS: usize = 50_000;
 
+/// The memory that one announcement takes until the crawl has taken it up, in bytes: room for fifty thousand addresses of 180 bytes.
+pub(crate) const LONGEST_ANNOUNCEMENT: usize = 16 << 20;
+/// The same for a short body, which is read without waiting for a turn.
+pub(crate) const SHORT_ANNOUNCEMENT: usize = 128 << 10;
+
 /// What a sitemap or a feed says that we did not know.
 #[derive(Debug)]
 pub(crate) struct Announced {
@@ -45,6 +50,10 @@ pub(crate) struct Announced {
     pub(crate) itself: Option<PageUrl>,
     /// What was wrong with it, in a line.
     pub(crate) complaint: Option<String>,
+    /// The memory that all of this takes, in bytes.
+    pub(crate) size: usize,
+    /// Entries that did not fit, which the next reading finds: what is known by then takes no room.
+    pub(crate) left_out: u64,
     /// What was taken up of it so far: what that is worth, signals and new pages.
     pub(crate) yields: Yield,
     pub(crate) signals: u64,
@@ -63,6 +72,8 @@ impl Announced {
             hubs: Vec::new(),
             itself: None,
             complaint: None,
+            size: 0,
+            left_out: 0,
             yields: Yield::default(),
             signals: 0,
             found: 0,
@@ -168,12 +179,14 @@ pub(crate) fn what(answer: &Response, start: &[u8], role: Role) -> Option<Kind> 
     }
 }
 
-/// What announcements are read against. Addresses that are not known are handed on as far as links are followed at all.
+/// What announcements are read against. Addresses that are not known are handed on as far as links are followed at all, and as far as all of it takes
+/// `most` bytes of memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) index: &'a Index,
     pub(crate) follow: Option<&'a Follow>,
     pub(crate) now: Time,
+    pub(crate) most: usize,
 }
 
 /// Reads what is announced at `url`.
@@ -225,13 +238,37 @@ impl<'a> Reading<'a> {
 
     fn end(mut self) -> Announced {
         self.found.in_all = self.found.news.len();
+        if self.found.left_out > 0 {
+            let left_out = format!(
+                "{} entries with long addresses did not fit into {} kB: they are taken up when it is read again",
+                self.found.left_out,
+                self.known.most >> 10
+            );
+            self.found.complaint = Some(match self.found.complaint.take() {
+                Some(complaint) => format!("{complaint}; {left_out}"),
+                None => left_out,
+            });
+        }
         self.found
+    }
+
+    /// Whether there is room for an entry that takes so many bytes.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let has_room = self.found.size + bytes <= self.known.most;
+        if has_room {
+            self.found.size += bytes;
+        } else {
+            self.found.left_out += 1;
+        }
+        has_room
     }
 
     fn item(&mut self, item: Item) {
         match item {
             Item::Sitemap(child) if child.scope != Scope::Elsewhere => {
-                if self.found.sitemaps.len() < MOST_SITEMAPS {
+                let is_known = self.known.index.is_known(child.url.as_str());
+                let size = size_of::<PageUrl>() + child.url.as_str().len();
+                if !is_known && self.found.sitemaps.len() < MOST_SITEMAPS && self.has_room(size) {
                     self.found.sitemaps.push_back(child.url);
                 }
             }
@@ -273,7 +310,7 @@ impl<'a> Reading<'a> {
                     // Which hosts are crawled is known to the crawl.
                     Some(Follow::SameHost | Follow::SameSite) => true,
                 };
-                if !may_lead {
+                if !may_lead || !self.has_room(size_of::<Unknown>() + url.as_str().len()) {
                     return;
                 }
                 let born = published.and_then(|when| when.plausible(self.known.now));
@@ -288,9 +325,16 @@ impl<'a> Reading<'a> {
                 let before = self.known.index.said(page, self.found.kind);
                 if before.is_none_or(|before| said.earliest() > before) {
                     let elsewhere = far.then_some(url);
+                    let address = elsewhere.as_ref().map_or(0, |url| url.as_str().len());
+                    if !self.has_room(size_of::<News>() + address) {
+                        return;
+                    }
                     self.found.news.push_back(News { page, said, first: before.is_none(), elsewhere });
                 }
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

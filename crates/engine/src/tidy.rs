@@ -94,6 +94,7 @@ mod tests {
             let look = Look {
                 page,
                 time,
+                asked: time,
                 elapsed: None,
                 outcome: if day == 0 { Outcome::First } else { Outcome::Changed },
                 counted: None,

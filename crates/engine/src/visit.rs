@@ -22,13 +22,12 @@ use crate::memo::Memo;
 use crate::read::{self, Purpose, Read};
 use crate::reported::reported;
 use crate::rules::{HostRules, Verdict};
+use crate::scope::Way;
 use crate::settings::{Settings, host_name};
-use crate::sources::LARGEST_SITEMAP;
+use crate::sources::{self, Announced, LARGEST_SITEMAP, SHORT_ANNOUNCEMENT};
 
 /// Smaller bodies are read at once; others on threads for that, so that connections do not wait.
 const QUICKLY_READ: usize = 16 << 10;
-/// What announces more keeps its turn to be read until the crawl has taken it in.
-const MANY: usize = 1000;
 
 /// A page for whose body there was no room is fetched after this: to fetch it in vain again and again would cost its host much.
 const LATER: Span = Span::from_whole_secs(300);
@@ -80,8 +79,8 @@ pub(crate) enum Seen {
     Read(Box<Read>),
     /// The page is not there any more.
     Gone,
-    /// The page leads there, and nobody has followed.
-    Redirected(PageUrl),
+    /// The page leads elsewhere, and nobody has followed; where, unless another crawler did not say.
+    Redirected(Option<PageUrl>),
     /// robots.txt forbids it.
     Disallowed,
     /// The host wants to be left alone; for how long, if it said so.
@@ -98,6 +97,20 @@ pub(crate) enum Seen {
     Over,
 }
 
+impl Seen {
+    /// What was announced, which is taken up by itself.
+    pub(crate) fn take_announced(&mut self) -> Option<Box<Announced>> {
+        if let Self::Read(read) = self { read.announced.take() } else { None }
+    }
+
+    /// What is left of that, and what was taken up.
+    pub(crate) fn give_back(&mut self, announced: Box<Announced>) {
+        if let Self::Read(read) = self {
+            read.announced = Some(announced);
+        }
+    }
+}
+
 /// What visits need.
 pub(crate) struct Kit {
     pub(crate) client: Client,
@@ -108,9 +121,15 @@ pub(crate) struct Kit {
     pub(crate) lent: Lent,
     /// The copies that are kept.
     pub(crate) copies: Mutex<Reader>,
-    /// Turns to read large bodies.
+    /// Turns to read large bodies, and bodies that are compared with a copy.
     pub(crate) readers: Arc<Semaphore>,
+    /// Turns to read sitemaps and feeds, and to take up what they announce: pages do not wait for that. Turns go to those who wait in the order in which
+    /// they came, and no host has more visits under way than it allows: so hosts take turns, however many sitemaps one of them has.
+    pub(crate) announcing: Arc<Semaphore>,
 }
+
+/// So many sitemaps and feeds are read and taken up at the same time.
+pub(crate) const ANNOUNCING: usize = 2;
 
 impl Kit {
     /// Reads the copy of a page that was reported last.
@@ -195,7 +214,7 @@ impl Visit<'_> {
                 Ok(rules) => rules,
                 Err(seen) => return Ok(seen),
             };
-            if !rules.allow(url.path_and_query()) {
+            if !rules.allow(&url) {
                 return Ok(match rules.verdict {
                     Verdict::Rules(_) => Seen::Disallowed,
                     Verdict::Wait => Seen::NoRules,
@@ -220,10 +239,12 @@ impl Visit<'_> {
                 (304, _) if request.etag.is_some() || request.last_modified.is_some() => {
                     return Ok(self.read(memo, url, answer).await);
                 }
-                (300..=399, Some(Ok(target))) if self.leads_on(target, memo.chosen).await? => {
+                (300..=399, Some(Ok(target)))
+                    if self.leads_on(Way::Redirect { chosen: memo.chosen }, target).await? =>
+                {
                     url = target.clone();
                 }
-                (300..=399, Some(Ok(target))) => return Ok(Seen::Redirected(target.clone())),
+                (300..=399, Some(Ok(target))) => return Ok(Seen::Redirected(Some(target.clone()))),
                 (300..=399, Some(Err(why))) => {
                     return Ok(Seen::Failed(format!("a redirect to nowhere: {why}")));
                 }
@@ -236,16 +257,21 @@ impl Visit<'_> {
     }
 
     /// What an answer says. Large bodies, and those that are compared with an earlier copy, are read on threads for that, a few at a time.
+    /// What announces much keeps its turn until the crawl has taken it up.
     async fn read(&mut self, memo: &mut Memo, url: PageUrl, answer: Response) -> Seen {
-        let (stored, time, purpose) = (self.stored, self.time, std::mem::take(&mut self.purpose));
+        let (stored, time, mut purpose) = (self.stored, self.time, std::mem::take(&mut self.purpose));
         let (hold, mut kept) = (answer.hold.clone(), None);
         let is_quick =
             answer.body.len() < QUICKLY_READ && memo.role != Role::Sitemap && purpose.doubted.is_none();
+        // A page may turn out to be a feed.
+        let announces = memo.role != Role::Page || sources::what(&answer, &answer.body, memo.role).is_some();
         let read = if is_quick {
+            purpose.most_announced = SHORT_ANNOUNCEMENT;
             read::read(self.kit, memo, &url, &answer, time, purpose, self.kit.copy(stored))
         } else {
             // It is never closed.
-            let turn = Arc::clone(&self.kit.readers).acquire_owned().await.ok();
+            let turns = if announces { &self.kit.announcing } else { &self.kit.readers };
+            let turn = Arc::clone(turns).acquire_owned().await.ok();
             let (kit, mut known) = (Arc::clone(self.kit), memo.clone());
             let reading = tokio::task::spawn_blocking(move || {
                 let read = read::read(&kit, &mut known, &url, &answer, time, purpose, kit.copy(stored));
@@ -254,7 +280,7 @@ impl Visit<'_> {
             match reading.await {
                 Ok((known, read)) => {
                     *memo = known;
-                    kept = turn.filter(|_| read.as_ref().is_ok_and(|read| read.announces() > MANY));
+                    kept = turn.filter(|_| read.as_ref().is_ok_and(Read::announces_much));
                     read
                 }
                 Err(why) => match why.try_into_panic() {
@@ -264,6 +290,8 @@ impl Visit<'_> {
                 },
             }
         };
+        // What is announced takes other room than its body, which is done with.
+        let hold = if memo.role == Role::Page { hold } else { Hold::default() };
         self.room = Room { _body: hold, _turn: kept };
         read.map_or_else(Seen::Failed, |read| Seen::Read(Box::new(read)))
     }
@@ -296,7 +324,7 @@ impl Visit<'_> {
                     break;
                 }
                 (Ruling::Redirect, Ok(Response { location: Some(Ok(target)), .. }))
-                    if self.leads_on(&target, true).await? =>
+                    if self.leads_on(Way::RobotsRedirect, &target).await? =>
                 {
                     robots = target;
                 }
@@ -320,9 +348,9 @@ impl Visit<'_> {
     }
 
     /// Whether a redirect is followed: to the host of the page always, elsewhere if the crawl goes there.
-    async fn leads_on(&self, target: &PageUrl, chosen: bool) -> Result<bool, Shut> {
+    async fn leads_on(&self, way: Way, target: &PageUrl) -> Result<bool, Shut> {
         let is_elsewhere = target.origin() != self.ordered;
-        Ok(!is_elsewhere || self.kit.door.leads(&self.ordered, target, chosen).await?)
+        Ok(!is_elsewhere || self.kit.door.leads(way, &self.ordered, target).await?)
     }
 
     /// Makes a request when its turn has come. A kept connection may have been closed by the server: then the request is made once more, over a

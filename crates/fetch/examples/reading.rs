@@ -71,14 +71,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lines: Vec<String> = (0..200).map(|number| format!("Disallow: /private/{number}/*.pdf$\n")).collect();
     let text = format!("User-agent: *\n{}", lines.concat());
     let robots = Robots::parse(text.as_bytes(), "Refrain");
+    let paper = PageUrl::parse("https://example.org/private/199/a/b/c/paper.html")?;
     println!(
         "robots     {:6.2} µs to read 200 rules",
         1e6 * timed(|| Robots::parse(text.as_bytes(), "Refrain"))
     );
-    println!(
-        "           {:6.2} µs to ask them",
-        1e6 * timed(|| robots.allows("/private/199/a/b/c/paper.html"))
-    );
+    println!("           {:6.2} µs to ask them", 1e6 * timed(|| robots.allows(&paper)));
     println!(
         "url        {:6.2} µs to read",
         1e6 * timed(|| PageUrl::parse("https://Example.org/a/../b?c=%7e#d"))

@@ -60,6 +60,11 @@ impl Blocks {
         starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
     }
 
+    /// The memory that the text takes, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * size_of::<usize>()
+    }
+
     /// A block, by its place.
     pub(crate) fn get(&self, place: usize) -> Option<&str> {
         let start = if place == 0 { 0 } else { *self.ends.get(place - 1)? };

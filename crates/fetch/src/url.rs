@@ -1,9 +1,11 @@
 //! Canonical URLs: one spelling per page, as far as spelling can tell.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
 use ::url::{Host, ParseError, Url};
+use encoding_rs::{EncoderResult, Encoding, UTF_8};
 
 use crate::octets;
 
@@ -14,7 +16,8 @@ pub const LONGEST: usize = 8192;
 const LONGEST_HOST: usize = 253;
 
 /// A URL of a page in its canonical spelling: `http` or `https`, host in lower case without a last dot, no default port,
-/// no fragment, no credentials, no dot segments, percent-encoding only where it means something.
+/// no fragment, no credentials, no dot segments, no empty query, and each octet of path and query in the spelling that
+/// `octets` names. Two spellings are one page only where RFC 3986 gives a server no grounds to tell them apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageUrl(Url);
 
@@ -66,6 +69,21 @@ impl PageUrl {
         canonical(self.0.join(link).map_err(BadUrl::Syntax)?)
     }
 
+    /// Reads a link found on a page at `self` that was read in this encoding: browsers write queries in the encoding of the page, so that a
+    /// form and a link lead to the same address.
+    pub(crate) fn join_in(&self, link: &str, encoding: &'static Encoding) -> Result<Self, BadUrl> {
+        let encoding = encoding.output_encoding();
+        if encoding == UTF_8 || link.is_ascii() {
+            return self.join(link);
+        }
+        if link.len() > LONGEST {
+            return Err(BadUrl::TooLong(link.len()));
+        }
+        let written: &dyn Fn(&str) -> Cow<'_, [u8]> = &|query| Cow::Owned(encoded(query, encoding));
+        let options = Url::options().base_url(Some(&self.0)).encoding_override(Some(written));
+        canonical(options.parse(link).map_err(BadUrl::Syntax)?)
+    }
+
     /// The URL as text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
@@ -100,7 +118,7 @@ impl PageUrl {
         self.0.scheme() == "https"
     }
 
-    /// What robots.txt is asked about: the path and the query.
+    /// The path and the query: what a request asks its host for.
     pub fn path_and_query(&self) -> &str {
         &self.0[::url::Position::BeforePath..]
     }
@@ -141,6 +159,26 @@ impl fmt::Display for Site {
     }
 }
 
+/// A query in an encoding. A letter that the encoding has not is written as the number that a form would send, `&#1103;`, percent-encoded
+/// (URL Standard, "percent-encode after encoding").
+fn encoded(query: &str, encoding: &'static Encoding) -> Vec<u8> {
+    let mut encoder = encoding.new_encoder();
+    let (mut bytes, mut rest) = (Vec::with_capacity(query.len()), query);
+    loop {
+        // Room for what any encoding makes of a piece, with the escape sequences that some have.
+        bytes.reserve(2 * rest.len() + 32);
+        let (result, read) = encoder.encode_from_utf8_to_vec_without_replacement(rest, &mut bytes, true);
+        rest = &rest[read..];
+        match result {
+            EncoderResult::InputEmpty => return bytes,
+            EncoderResult::OutputFull => {}
+            EncoderResult::Unmappable(letter) => {
+                bytes.extend(format!("%26%23{}%3B", u32::from(letter)).bytes());
+            }
+        }
+    }
+}
+
 /// The parser has lowered the host, dropped the default port and resolved dot segments; the rest is done here.
 fn canonical(mut url: Url) -> Result<PageUrl, BadUrl> {
     if !matches!(url.scheme(), "http" | "https") {
@@ -160,11 +198,15 @@ fn canonical(mut url: Url) -> Result<PageUrl, BadUrl> {
     if host > LONGEST_HOST {
         return Err(BadUrl::HostTooLong(host));
     }
-    if let Some(path) = octets::tidied(url.path()) {
+    if let Some(path) = octets::canonical(url.path()) {
         url.set_path(&path);
     }
-    if let Some(query) = url.query().and_then(octets::tidied) {
+    if let Some(query) = url.query().and_then(octets::canonical) {
         url.set_query(Some(&query));
+    }
+    // Programs behind a server (CGI, WSGI, servlets) are given an empty query where there is none.
+    if url.query() == Some("") {
+        url.set_query(None);
     }
     // Encoding and joining can make a URL longer than what was written.
     if url.as_str().len() > LONGEST { Err(BadUrl::TooLong(url.as_str().len())) } else { Ok(PageUrl(url)) }
@@ -199,6 +241,70 @@ mod tests {
         }
     }
 
+    /// Octets that may stand in no path and no query are one page however they are written, in both parts.
+    #[test]
+    fn an_octet_that_must_be_encoded_has_one_spelling() {
+        for octet in b"\"<>[]^`{|} ".iter().copied().chain(0x80..=0xff) {
+            let encoded = format!("%{octet:02X}");
+            // Raw octets beyond ASCII are not text: only their two encoded spellings are compared.
+            let raw = if octet.is_ascii() { char::from(octet).to_string() } else { encoded.to_lowercase() };
+            for [before, after] in [["a", "b"], ["a?b", "c"], ["a?b=", ""]] {
+                let expected = format!("http://example.org/{before}{encoded}{after}");
+                // Spaces at the end are not of the URL.
+                if octet != b' ' || !after.is_empty() {
+                    assert_eq!(spelled(&format!("http://example.org/{before}{raw}{after}")), expected);
+                }
+                assert_eq!(spelled(&expected), expected);
+                assert_eq!(spelled(&format!("http://example.org/{before}%{octet:02x}{after}")), expected);
+            }
+        }
+        // A backslash separates segments of a path, but not what is in a query.
+        assert_eq!(spelled("http://example.org/a\\b?c\\d"), "http://example.org/a/b?c%5Cd");
+        assert_eq!(spelled("http://example.org/a%5cb?c%5cd"), "http://example.org/a%5Cb?c%5Cd");
+        assert_eq!(
+            spelled("http://example.org/?a[b]=1&c={d|e}^`"),
+            spelled("http://example.org/?a%5Bb%5D=1&c=%7Bd%7ce%7D%5E%60")
+        );
+    }
+
+    #[test]
+    fn an_empty_query_is_none() {
+        for (given, canonical) in [
+            ("http://example.org/a?", "http://example.org/a"),
+            ("http://example.org?", "http://example.org/"),
+            ("http://example.org/a?#b", "http://example.org/a"),
+            ("http://example.org/a??", "http://example.org/a??"),
+            ("http://example.org/a?&", "http://example.org/a?&"),
+            ("http://example.org/a?=", "http://example.org/a?="),
+        ] {
+            assert_eq!(spelled(given), canonical);
+        }
+    }
+
+    /// What may separate is not what separates when it is encoded; nor is a stray percent sign an encoded one.
+    #[test]
+    fn what_may_be_two_pages_stays_two() {
+        for octet in b"!#$%&'()*+,/:;=?@" {
+            for start in ["http://example.org/a", "http://example.org/a?b"] {
+                let raw = spelled(&format!("{start}{}z", char::from(*octet)));
+                let encoded = spelled(&format!("{start}%{octet:02X}z"));
+                // The parser itself encodes the apostrophe in queries.
+                let is_one = *octet == b'\'' && start.contains('?');
+                assert_eq!(raw == encoded, is_one, "{raw} {encoded}");
+            }
+        }
+        for (one, other) in [
+            ("http://example.org/a", "http://example.org/a/"),
+            ("http://example.org/a", "http://example.org//a"),
+            ("http://example.org/a", "http://example.org/A"),
+            ("http://example.org/?a&b", "http://example.org/?b&a"),
+            ("http://example.org/?a", "http://example.org/?a="),
+            ("http://example.org/?a+b", "http://example.org/?a%20b"),
+        ] {
+            assert_ne!(spelled(one), spelled(other));
+        }
+    }
+
     #[test]
     fn what_is_not_a_page_is_refused_in_a_sentence() {
         assert_eq!(spelled("ftp://example.org/"), "the URL's scheme is `ftp`; expected http or https");
@@ -224,6 +330,27 @@ mod tests {
         assert_eq!(joined("#here").as_deref(), Some("https://example.org/a/b?c=d"));
         assert_eq!(joined("mailto:me@example.org"), None);
         assert_eq!(joined("javascript:void(0)"), None);
+    }
+
+    #[test]
+    fn queries_are_written_in_the_encoding_of_the_page() {
+        let base = PageUrl::parse("https://example.org/a").expect("a URL");
+        let joined = |link: &str, label: &str| {
+            let encoding = Encoding::for_label(label.as_bytes()).expect("an encoding");
+            base.join_in(link, encoding).map(|url| url.path_and_query().to_owned()).ok()
+        };
+        for (link, label, expected) in [
+            ("/\u{44f}?q=\u{44f}#\u{44f}", "windows-1251", "/%D1%8F?q=%FF"),
+            ("/\u{44f}?q=\u{44f}", "utf-8", "/%D1%8F?q=%D1%8F"),
+            ("/\u{44f}?q=\u{44f}", "utf-16", "/%D1%8F?q=%D1%8F"),
+            ("?q=\u{e9}\u{44f}&x=1", "windows-1252", "/a?q=%E9%26%231103%3B&x=1"),
+            ("?q=\u{65e5}", "shift_jis", "/a?q=%93%FA"),
+            ("?q=\u{65e5}!", "iso-2022-jp", "/a?q=%1B$BF|%1B(B!"),
+            ("?q=%FF\u{44f}", "windows-1251", "/a?q=%FF%FF"),
+        ] {
+            let expected = octets::canonical(expected).unwrap_or_else(|| expected.to_owned());
+            assert_eq!(joined(link, label).as_deref(), Some(&*expected), "{link} {label}");
+        }
     }
 
     #[test]
@@ -254,8 +381,10 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_strange(text in "\\PC{0,200}") {
+        fn no_text_is_too_strange(text in "\\PC{0,200}", label in prop::sample::select(vec!["iso-2022-jp", "gb18030", "big5", "koi8-r"])) {
             let _ = PageUrl::parse(&text);
+            let base = PageUrl::parse("https://example.org/a").expect("a URL");
+            let _ = base.join_in(&format!("?{text}"), Encoding::for_label(label.as_bytes()).expect("an encoding"));
         }
     }
 }

@@ -177,6 +177,7 @@ fn look(id: PageId, pick: usize, commit: usize, body: &[u8]) -> Result<Look, Box
     Ok(Look {
         page: id,
         time,
+        asked: time,
         elapsed: Some(Span::from_whole_secs(3600)),
         outcome: if record.is_some() { Outcome::Changed } else { Outcome::Unchanged },
         counted: None,

@@ -6,13 +6,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::error::{Context, StoreError};
+use crate::spelling::{self, Respelled};
 
 /// The version of the schema, as `PRAGMA user_version` has it.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 /// Marks the file as Refrain's (`file` and SQLite itself show it): "Rfrn".
 const APPLICATION: i64 = 0x5266_726e;
 const SCHEMA: &str = include_str!("schema.sql");
-/// What leads from each version to the next one, beginning with the first.
+/// The statements that lead from each version to the next one, from the first to the sixth; [`spelling`] leads to the seventh.
 const UPGRADES: [&str; 5] = [
     include_str!("upgrade-2.sql"),
     include_str!("upgrade-3.sql"),
@@ -31,12 +32,13 @@ const STATEMENTS: usize = 64;
 const CHECKPOINT_AT: i64 = 16_000;
 const MOST_LOG_BYTES: i64 = 64 << 20;
 
-/// Opens the database for its only writer. One that is missing or empty is created, if it `may_begin`.
+/// Opens the database for its only writer. One that is missing or empty is created, if it `may_begin`. Says what became of addresses if an
+/// older one was brought up to date.
 pub(crate) fn open_to_write(
     path: &Path,
     cache_bytes: u64,
     may_begin: bool,
-) -> Result<Connection, StoreError> {
+) -> Result<(Connection, Option<Respelled>), StoreError> {
     let is_empty = std::fs::metadata(path).map_or(true, |file| file.len() == 0);
     // SQLite throws the log of an empty database away.
     if is_empty && !(may_begin && has_no_log(path)) {
@@ -52,12 +54,13 @@ pub(crate) fn open_to_write(
         return Err(StoreError::NotAStore { path: path.to_owned(), why: EMPTY.to_owned() });
     }
     configure(&connection, cache_bytes).at(path, "configure the database")?;
+    let mut respelled = None;
     match found {
         0 => create(&mut connection).at(path, "create the tables")?,
         VERSION => {}
-        older => upgrade(&mut connection, older).at(path, "bring the tables up to date")?,
+        older => respelled = Some(upgrade(&mut connection, older).at(path, "bring the tables up to date")?),
     }
-    Ok(connection)
+    Ok((connection, respelled))
 }
 
 /// Opens the database to read; its writer may be at work meanwhile.
@@ -153,13 +156,15 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-fn upgrade(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
+fn upgrade(connection: &mut Connection, from: i64) -> rusqlite::Result<Respelled> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for step in UPGRADES.iter().skip(usize::try_from(from - 1).unwrap_or(0)) {
         transaction.execute_batch(step)?;
     }
+    let respelled = spelling::upgrade(&transaction)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
-    transaction.commit()
+    transaction.commit()?;
+    Ok(respelled)
 }
 
 /// The version of the schema; 0 if the database is empty.

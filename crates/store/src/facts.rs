@@ -216,6 +216,8 @@ pub struct Look {
     pub page: PageId,
     /// When; a clock that ran backwards since the look before does not make it earlier than that one, unless that one lies more than a day ahead.
     pub time: Time,
+    /// When the request may have been sent at the earliest. Signals that came later are not judged by this look.
+    pub asked: Time,
     /// How long before there was the look that the outcome is relative to.
     pub elapsed: Option<Span>,
     /// What came of it.

@@ -53,6 +53,7 @@ mod reader;
 mod recovery;
 mod retention;
 mod segments;
+mod spelling;
 mod store;
 mod verify;
 pub mod warc;
@@ -78,5 +79,6 @@ pub use queues::{
 pub use reader::Reader;
 pub use recovery::{Interpret, Recovered, Recovery};
 pub use retention::{Retained, Retention};
+pub use spelling::Respelled;
 pub use store::{Options, Store};
 pub use verify::{Checked, Finding, Progress, Report, Weight, verify};

@@ -1,4 +1,4 @@
--- Refrain's data directory, version 6. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
+-- Refrain's data directory, version 7. Times are whole milliseconds since 1970-01-01 UTC, lengths of time whole milliseconds,
 -- digests SHA-256 as 32 bytes. What each column means to people who query it is told in docs/store.md.
 
 CREATE TABLE hosts (

@@ -13,6 +13,7 @@ use crate::leftovers::{self, Leftovers};
 use crate::place::{Lock, Place};
 use crate::reader::Reader;
 use crate::segments::{Segments, Spot};
+use crate::spelling::Respelled;
 
 /// How a store is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,7 @@ pub struct Store {
     /// Set when the disk failed at the moment of a commit; nothing is written after that.
     unsure: bool,
     leftovers: Option<Leftovers>,
+    respelled: Option<Respelled>,
     /// Taken when the store is closed and the directory is to stay locked.
     lock: Option<Lock>,
 }
@@ -59,18 +61,20 @@ impl Store {
         lock: Lock,
         may_begin: bool,
     ) -> Result<Self, StoreError> {
-        let connection = database::open_to_write(&place.database(), options.cache_bytes, may_begin)
-            .map_err(|why| place.with_archive(why))?;
+        let (connection, respelled) =
+            database::open_to_write(&place.database(), options.cache_bytes, may_begin)
+                .map_err(|why| place.with_archive(why))?;
         crate::place::sync_directory(place.root())?;
-        let (segments, leftovers) = leftovers::settle(&connection, &place, options.segment_bytes)?;
+        let (segments, leftovers) = leftovers::settle(&connection, &place, options.segment_bytes)
+            .map_err(|why| place.with_archive(why))?;
         let mut store = Self::with(connection, place, segments, lock);
-        store.leftovers = leftovers;
+        (store.leftovers, store.respelled) = (leftovers, respelled);
         Ok(store)
     }
 
     pub(crate) fn with(connection: Connection, place: Place, segments: Segments, lock: Lock) -> Self {
         let reader = Reader::new(connection, place);
-        Self { reader, segments, unsure: false, leftovers: None, lock: Some(lock) }
+        Self { reader, segments, unsure: false, leftovers: None, respelled: None, lock: Some(lock) }
     }
 
     /// Closes the store. The directory stays locked for as long as the lock lives.
@@ -81,6 +85,11 @@ impl Store {
     /// What was moved aside when the directory was opened, if anything was.
     pub fn leftovers(&self) -> Option<&Leftovers> {
         self.leftovers.as_ref()
+    }
+
+    /// Returns what became of addresses, if a directory of an older version was brought up to date.
+    pub fn respelled(&self) -> Option<Respelled> {
+        self.respelled
     }
 
     /// Everything that can be asked.

@@ -6,6 +6,7 @@ mod folder;
 mod frontier;
 mod learning;
 mod plan;
+mod plan_ages;
 mod serve;
 mod server;
 mod signals;
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         Some(BenchWhat::Crawl(args)) => return crawl::run(args),
         Some(BenchWhat::Changes(args)) => return changes::run(args),
         Some(BenchWhat::Signals(args)) => return signals::run(args),
+        Some(BenchWhat::Plan(args)) => return plan::run(args),
         Some(BenchWhat::Serve(args)) => return serve::run(args),
         Some(BenchWhat::Urlfrontier(args)) => return urlfrontier::run(args),
         Some(BenchWhat::Web) => return crawl::serve(),

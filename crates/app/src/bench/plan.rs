@@ -3,16 +3,32 @@
 use std::hint::black_box;
 use std::io::{self, Write};
 
-use refrain_core::plan::{PlanPage, Problem, Timing};
+use refrain_core::plan::{PlanPage, Problem};
 use refrain_core::time::Span;
 
+use super::plan_ages;
 use crate::chart::{grouped, percent};
-use crate::cli::PlanMethod;
+use crate::cli::{BenchPlanArgs, PlanMethod};
+use crate::failure::Failure;
+use crate::output::to_stdout;
 use crate::plan::Plan;
 use crate::stopwatch::{Stopwatch, peak_memory_mb};
 
 const HORIZON: Span = Span::from_whole_secs(86_400);
 const POLITENESS: Span = Span::from_whole_secs(15);
+
+/// `refrain bench plan`.
+pub(super) fn run(args: &BenchPlanArgs) -> Result<(), Failure> {
+    let compared = plan_ages::compare(args.seeds)?;
+    to_stdout(|out| {
+        if args.json {
+            serde_json::to_writer(&mut *out, &compared)?;
+            return writeln!(out);
+        }
+        plan_ages::write(out, &compared)?;
+        write(out, args.quick)
+    })
+}
 
 pub(super) fn write(out: &mut dyn Write, quick: bool) -> io::Result<()> {
     write_quality(out, quick)?;
@@ -39,7 +55,7 @@ fn problem(pages: usize, hosts: usize, theta: f64, rate: Rate, budget: u64) -> O
 }
 
 /// The mean staleness of a plan that is carried out.
-fn staleness(problem: &Problem, method: PlanMethod, crawlers: &[Span]) -> f64 {
+pub(super) fn staleness(problem: &Problem, method: PlanMethod, crawlers: &[Span]) -> f64 {
     let mut plan = Plan::new(problem, method, crawlers);
     plan.programme.assign(problem, crawlers, |_| {});
     plan.programme.staleness(problem)
@@ -92,8 +108,8 @@ fn write_speed(out: &mut dyn Write, quick: bool) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "  {:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>12} {:>8}",
-        "fetches", "allocate", "time", "assign", "measure", "all", "ns a fetch", "MB"
+        "  {:>10} {:>9} {:>9} {:>9} {:>12} {:>8}",
+        "fetches", "allocate", "plan", "all", "ns a fetch", "MB"
     )?;
     let budgets: &[u64] = if quick { &[100_000, 1_000_000] } else { &[100_000, 1_000_000, 8_640_000] };
     let crawlers = [Span::from_millis(100); 10];
@@ -102,23 +118,17 @@ fn write_speed(out: &mut dyn Write, quick: bool) -> io::Result<()> {
             continue;
         };
         let mut laps = Laps::start();
-        let allocation = problem.allocate();
+        black_box(problem.allocate().total());
         laps.lap();
-        let mut programme = allocation.programme(&problem, Timing::Balanced, &crawlers);
-        laps.lap();
-        programme.assign(&problem, &crawlers, |_| {});
-        laps.lap();
-        black_box(programme.staleness(&problem));
+        black_box(problem.plan(&crawlers).staleness);
         laps.lap();
         let all: f64 = laps.seconds.iter().sum();
         writeln!(
             out,
-            "  {:>10} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>12.0} {:>8}",
+            "  {:>10} {:>9.3} {:>9.3} {:>9.3} {:>12.0} {:>8}",
             grouped(*budget as usize),
             laps.seconds[0],
             laps.seconds[1],
-            laps.seconds[2],
-            laps.seconds[3],
             all,
             all * 1e9 / *budget as f64,
             peak_memory_mb().map_or(String::new(), |mb| grouped(mb as usize)),

@@ -15,9 +15,7 @@ use crate::serve::urlfrontier::metadata;
 use crate::serve::urlfrontier::proto::get_params::Item as Of;
 use crate::serve::urlfrontier::proto::url_frontier_client::UrlFrontierClient;
 use crate::serve::urlfrontier::proto::url_item::Item;
-use crate::serve::urlfrontier::proto::{
-    DiscoveredBatch, DiscoveredUrlItem, GetParams, KnownUrlItem, QueueDelayParams, UrlItem,
-};
+use crate::serve::urlfrontier::proto::{DiscoveredBatch, GetParams, KnownUrlItem, QueueDelayParams, UrlItem};
 use crate::serve::urlfrontier::wire::Info;
 use crate::stopwatch::Stopwatch;
 
@@ -27,6 +25,9 @@ const QUEUES: u32 = 10_000;
 const BATCH: u32 = 256;
 /// Longer than any of this takes.
 const LEASE: u32 = 100_000;
+/// What StormCrawler asks for in a call by the settings of docs/urlfrontier.md.
+const STORM_QUEUES: u32 = 50;
+const STORM_EACH: u32 = 5;
 /// The crawl in which values decide, and how many URLs it has at most.
 const VALUED: &str = "valued";
 const MOST_PAGES: u32 = 100_000;
@@ -90,6 +91,10 @@ async fn measure(urls: u32) -> Result<(), Failure> {
         let pace = paced(&server, get(&mut client, "discovered", 100, urls.div_ceil(QUEUES))).await?;
         say("GetURLs, all that is left of each of 100 queues", pace.to_string(), "100,000")?;
     }
+    let rounds = Rounds { crawl: "put", date: shuffled, queues: STORM_QUEUES, each: STORM_EACH };
+    let pace = paced(&server, rounds.until(&mut client, urls)).await?;
+    let what = format!("GetURLs and PutURLs, {} known URLs at a time", STORM_QUEUES * STORM_EACH);
+    say(&what, pace.to_string(), "40 µs")?;
     by_value(&server, &mut client, urls, say).await
 }
 
@@ -112,40 +117,60 @@ async fn by_value(
             "",
         )?;
     }
-    let pace = paced(server, rounds(client, pages)).await?;
+    let rounds = Rounds { crawl: VALUED, date: |_| 0, queues: 1000, each: 10 };
+    let pace = paced(server, rounds.until(client, 2 * pages)).await?;
     say("GetURLs and PutURLs, what is worth it, each twice", pace.to_string(), "")
 }
 
-/// What is worth it, and what became of it, until each was visited twice.
-async fn rounds(client: &mut Client, pages: u32) -> Result<u64, Failure> {
-    let mut served = 0_u64;
-    while served < 2 * u64::from(pages) {
-        let params = GetParams {
-            max_urls_per_queue: 10,
-            max_queues: 1000,
-            delay_requestable: LEASE,
-            item: Some(Of::CrawlId(VALUED.to_owned())),
-            ..GetParams::default()
-        };
-        let mut given = client.get_ur_ls(params).await.map_err(broken)?.into_inner();
-        let mut seen = Vec::new();
-        while let Some(mut info) = given.message().await.map_err(broken)? {
-            let signature = (served + seen.len() as u64).to_string();
-            info.metadata = metadata::of([("fetch.statusCode", "200"), ("signature", &signature)]);
-            let known = KnownUrlItem { info: Some(info), refetchable_from_date: 0 };
-            seen.push(UrlItem { item: Some(Item::Known(known)), ..UrlItem::default() });
+/// A crawl: URLs are fetched, and what is known of them is sent back.
+struct Rounds {
+    crawl: &'static str,
+    /// The date of the n-th URL that is sent back.
+    date: fn(u64) -> u64,
+    /// How much a call asks for: queues, and URLs of each.
+    queues: u32,
+    each: u32,
+}
+
+impl Rounds {
+    /// Crawls until so many URLs were served and sent back.
+    async fn until(&self, client: &mut Client, urls: u32) -> Result<u64, Failure> {
+        let mut served = 0_u64;
+        while served < u64::from(urls) {
+            let params = GetParams {
+                max_urls_per_queue: self.each,
+                max_queues: self.queues,
+                delay_requestable: LEASE,
+                item: Some(Of::CrawlId(self.crawl.to_owned())),
+                ..GetParams::default()
+            };
+            let mut given = client.get_ur_ls(params).await.map_err(broken)?.into_inner();
+            let mut seen = Vec::new();
+            while let Some(mut info) = given.message().await.map_err(broken)? {
+                let number = served + seen.len() as u64;
+                info.metadata = metadata::of([
+                    ("fetch.statusCode", "200"),
+                    ("signature", &format!("{number:032x}")),
+                    ("depth", "3"),
+                    ("url.path", "http://h1.example/section/"),
+                    ("discoveryDate", "2026-11-19T05:20:07.123456Z"),
+                    ("lastProcessedDate", "2026-11-19T05:20:07.123456Z"),
+                ]);
+                let known = KnownUrlItem { info: Some(info), refetchable_from_date: (self.date)(number) };
+                seen.push(UrlItem { item: Some(Item::Known(known)), ..UrlItem::default() });
+            }
+            if seen.is_empty() {
+                // Values grow.
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                continue;
+            }
+            served += seen.len() as u64;
+            let acks = client.put_ur_ls(tokio_stream::iter(seen)).await.map_err(broken)?;
+            let mut acks = acks.into_inner();
+            while acks.message().await.map_err(broken)?.is_some() {}
         }
-        if seen.is_empty() {
-            // Values grow.
-            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-            continue;
-        }
-        served += seen.len() as u64;
-        let acks = client.put_ur_ls(tokio_stream::iter(seen)).await.map_err(broken)?;
-        let mut acks = acks.into_inner();
-        while acks.message().await.map_err(broken)?.is_some() {}
+        Ok(served)
     }
-    Ok(served)
 }
 
 /// How fast it is: so many as `work` says.
@@ -183,11 +208,17 @@ async fn discover(client: &mut Client, crawl: &'static str, urls: u32) -> Result
     all(taken, urls)
 }
 
+/// The date of the n-th URL of a crawl that has gone on for long: what is due together came at different times, and is far from each other on the disk.
+fn shuffled(number: u64) -> u64 {
+    1 + number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000_000
+}
+
 /// New URLs, one in a message.
 async fn put(client: &mut Client, urls: u32) -> Result<u64, Failure> {
     let items = (0..urls).map(|number| {
-        let item = DiscoveredUrlItem { info: Some(info("put", number)) };
-        UrlItem { item: Some(Item::Discovered(item)), ..UrlItem::default() }
+        let date = shuffled(number.into());
+        let item = KnownUrlItem { info: Some(info("put", number)), refetchable_from_date: date };
+        UrlItem { item: Some(Item::Known(item)), ..UrlItem::default() }
     });
     let acks = client.put_ur_ls(tokio_stream::iter(items)).await.map_err(broken)?;
     let (mut acks, mut taken) = (acks.into_inner(), 0);

@@ -23,6 +23,8 @@ pub(crate) enum BenchWhat {
     Changes(BenchChangesArgs),
     /// The whole crawler on small webs that announce their changes honestly, falsely or not at all, and on news; beside the lab
     Signals(BenchSignalsArgs),
+    /// Plans: never staler than the polite-policy paper's, whatever the age of copies and the unit of importance; how close to the bound, how fast
+    Plan(BenchPlanArgs),
     /// The doors of a crawl that runs: pages added, listed and read, work for other fetchers, the change feed
     Serve(BenchServeArgs),
     /// The door for crawlers that speak URLFrontier: new URLs, and URLs that are due, through gRPC
@@ -66,6 +68,21 @@ pub(crate) struct BenchChangesArgs {
     pub(crate) seed: u64,
 
     /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchPlanArgs {
+    /// Leave out the largest cases
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Compare plans on so many random instances of each kind
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+
+    /// Print only this comparison, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

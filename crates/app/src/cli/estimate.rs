@@ -69,6 +69,10 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "CHANCE", default_value_t = 0.05)]
     pub(crate) risk: f64,
 
+    /// Write the pages and what is believed of them as a table for `optimum`, `plan` and `lab simulate` (gzip'ed if the name ends in .gz; '-' is standard output)
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) csv: Option<PathBuf>,
+
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,

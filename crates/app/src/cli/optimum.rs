@@ -5,10 +5,43 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::positive;
+use crate::failure::Failure;
+use crate::units;
+
+/// A rate as it was typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SomeRate {
+    /// Per unit of time of the pages.
+    PerUnit(f64),
+    /// With a unit of its own.
+    PerSecond(f64),
+}
+
+impl SomeRate {
+    /// The rate per unit of time of the pages, which has so many seconds if it is known.
+    pub(crate) fn per(self, unit: Option<f64>) -> Result<f64, Failure> {
+        match (self, unit) {
+            (Self::PerUnit(rate), _) => Ok(rate),
+            (Self::PerSecond(rate), Some(unit)) => Ok(rate * unit),
+            (Self::PerSecond(_), None) => Err(Failure::input(
+                "--rate has a unit, but the table has none; expected a column like change_rate_per_day, or a plain number",
+            )),
+        }
+    }
+}
+
+fn some_rate(text: &str) -> Result<SomeRate, String> {
+    if text.contains('/') {
+        units::rate(text).map(|each| SomeRate::PerSecond(1.0 / each.as_secs()))
+    } else {
+        positive(text).map(SomeRate::PerUnit)
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Rates are per one unit of time, whichever you like, as long as it is the same everywhere.
+Rates are per one unit of time: that of the column change_rate_per_day (or _second, _minute, _hour);
+without such a name whichever you like, as long as it is the same everywhere.
 Files are CSV with a header line, columns in any order, plain or gzip'ed; '-' is standard input.
   pages: page_id, change_rate, importance [, recall, false_rate] [, host] [, min_rate, max_rate]
   hubs:  hub_id, link_rate, profit, decay
@@ -21,16 +54,20 @@ Examples:
   refrain optimum --hubs hubs.csv --rate 20")]
 pub(crate) struct OptimumArgs {
     /// Pages and what is believed about them
-    #[arg(long, value_name = "FILE", required_unless_present = "hubs", conflicts_with = "hubs")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["hubs", "data"], conflicts_with_all = ["hubs", "data"])]
     pub(crate) pages: Option<PathBuf>,
+
+    /// The pages of a data directory instead, as they are believed to be; rates are per day
+    #[arg(long, value_name = "DIR", conflicts_with = "hubs")]
+    pub(crate) data: Option<PathBuf>,
 
     /// Hubs (front pages, feeds) that show links to short-lived pages
     #[arg(long, value_name = "FILE")]
     pub(crate) hubs: Option<PathBuf>,
 
-    /// The budget: fetches per unit of time
-    #[arg(long, value_name = "R", value_parser = positive)]
-    pub(crate) rate: Option<f64>,
+    /// The budget: fetches per unit of time, or with a unit of its own, like 5/s
+    #[arg(long, value_name = "R", value_parser = some_rate)]
+    pub(crate) rate: Option<SomeRate>,
 
     /// What a fetch costs; with --stale-cost it fixes the price, and the rate comes out
     #[arg(long, value_name = "C", value_parser = positive, requires = "stale_cost", conflicts_with = "rate")]

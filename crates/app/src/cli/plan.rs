@@ -11,7 +11,8 @@ use crate::units;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files are CSV with a header line, columns in any order, plain or gzip'ed; '-' is standard input.
-  pages: page_id, host, change_rate (per --unit), importance [, age (in --unit, or 'never')]
+  pages: page_id, host, change_rate, importance [, age (or 'never')] [, gap]; per --unit, or with
+         units in the header: change_rate_per_day, age_hours, gap_seconds
   gaps:  host, gap (like 15s)
 Times are a number and a unit: 500ms, 15s, 5m, 24h, 7d.
 
@@ -21,8 +22,12 @@ Examples:
   refrain plan --pages pages.csv --horizon 8h --budget 20000 --method psp --json | jq .staleness")]
 pub(crate) struct PlanArgs {
     /// Pages, the hosts they are on, how often they change and how much they matter
-    #[arg(long, value_name = "FILE")]
-    pub(crate) pages: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "data", conflicts_with = "data")]
+    pub(crate) pages: Option<PathBuf>,
+
+    /// The pages of a data directory instead, as they are believed to be
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
 
     /// How long the plan is
     #[arg(long, value_name = "TIME", value_parser = units::some_span, allow_hyphen_values = true)]
@@ -56,7 +61,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_enum, default_value_t = PlanMethod::Refrain)]
     pub(crate) method: PlanMethod,
 
-    /// The unit of time of rates and ages
+    /// The unit of time of rates, ages and gaps, unless the header of the pages says it
     #[arg(long, value_enum, default_value_t = Unit::Hours)]
     pub(crate) unit: Unit,
 

@@ -28,7 +28,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR")]
     pub(crate) urlfrontier: Option<String>,
 
-    /// Only schedule: others fetch, and bring what they saw
+    /// Only schedule: others fetch, and bring what they saw. Without --rate the budget is 10/s
     #[arg(long)]
     pub(crate) no_fetch: bool,
 

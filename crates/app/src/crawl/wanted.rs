@@ -19,6 +19,10 @@ use crate::failure::Failure;
 /// The distance between sketches that is no change, if nothing else is said.
 const USUAL_DISTANCE: u32 = 3;
 
+/// The budget of a server that only schedules, if nothing else is said: ten fetches a second. It holds for what other fetchers are told to fetch; a
+/// client-scheduled crawl of a frontier needs none.
+const PERIOD_WITHOUT_FETCHING: Span = Span::from_millis(100);
+
 /// What is wanted of a crawl.
 #[derive(Debug)]
 pub(crate) struct Wanted {
@@ -82,7 +86,8 @@ fn hooks(config: &Config) -> Result<Vec<Hook>, Failure> {
 
 fn settings(args: &CrawlArgs, config: &Config, fetches: bool) -> Result<Settings, Failure> {
     let usual = Settings::default();
-    let rate = args.rate.or(config.rate.map(|rate| rate.0)).ok_or_else(|| {
+    let usual_rate = (!fetches).then_some(PERIOD_WITHOUT_FETCHING);
+    let rate = args.rate.or(config.rate.map(|rate| rate.0)).or(usual_rate).ok_or_else(|| {
         Failure::input(
             "the budget is missing; expected --rate, or a rate in refrain.toml, like 2/s for two requests a second",
         )

@@ -47,6 +47,16 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     })
 }
 
+/// The table of pages that `--beliefs` writes.
+pub(super) fn beliefs(data: &Path) -> Result<Vec<u8>, Failure> {
+    let reader = Reader::open(data)?;
+    let chosen = Chosen::new(&reader, None, None)?;
+    let mut table = Vec::new();
+    let export = Export { reader: &reader, chosen, since: Time::MIN, until: Time::MAX };
+    tables::beliefs(&export, &mut table)?;
+    Ok(table)
+}
+
 /// Creates a file (or takes standard output) and lets `write` fill it.
 fn filled(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut result = Ok(());

@@ -19,7 +19,7 @@ use super::open_to_write;
 use crate::cli::{DumpArgs, FrontierArgs, FrontierCommand, LoadArgs};
 use crate::failure::Failure;
 use crate::output::to_stdout;
-use crate::serve::urlfrontier::{is_fetchable, metadata};
+use crate::serve::urlfrontier::{is_kept, metadata};
 
 /// So many lines are committed at a time.
 const TOGETHER: usize = 50_000;
@@ -165,8 +165,8 @@ fn each_line(path: &Path, mut each: impl FnMut(Line) -> Result<(), Failure>) -> 
             continue;
         }
         let line: Line = serde_json::from_slice(&text).map_err(|why| wrong(&why.to_string()))?;
-        if !is_fetchable(&line.url) {
-            return Err(wrong("`url` is no address that a crawler could fetch"));
+        if !is_kept(&line.url, &line.key) {
+            return Err(wrong("`url` or `key` is empty or too long"));
         }
         if line.schedule == Decides::Server && page_of(&line).is_none() {
             return Err(wrong("`url` is no address of a page, and its value cannot decide"));

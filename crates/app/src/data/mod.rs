@@ -21,10 +21,11 @@ use std::path::Path;
 use jiff::Timestamp;
 use refrain_core::time::Time;
 use refrain_fetch::url::PageUrl;
-use refrain_store::{Options, PageRecord, Reader, Store, StoreError};
+use refrain_store::{Options, PageRecord, Reader, Respelled, Store, StoreError};
 
 use crate::cli::DataCommand;
 use crate::failure::Failure;
+use crate::input::Pages;
 
 pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
     match command {
@@ -56,6 +57,15 @@ impl From<StoreError> for Failure {
     }
 }
 
+/// The pages of a file, or those of a data directory as `refrain export --beliefs` writes them.
+pub(crate) fn read_pages(file: Option<&Path>, data: Option<&Path>) -> Result<Pages, Failure> {
+    match (file, data) {
+        (Some(file), _) => Pages::read(file),
+        (None, Some(data)) => Pages::of_bytes(&data.display().to_string(), export::beliefs(data)?),
+        (None, None) => Err(Failure::input("no pages given; expected --pages FILE or --data DIR")),
+    }
+}
+
 /// Opens a data directory to write. Says what a killed process left there.
 pub(crate) fn open_to_write(directory: &Path) -> Result<Store, Failure> {
     let store = Store::open(directory, Options::default())?;
@@ -64,6 +74,13 @@ pub(crate) fn open_to_write(directory: &Path) -> Result<Store, Failure> {
             "refrain: {} bytes were written but not committed when the last process ended; they are in {} now",
             left.bytes,
             left.folder.display()
+        );
+    }
+    if let Some(respelled) = store.respelled().filter(|respelled| *respelled != Respelled::default()) {
+        eprintln!(
+            "refrain: the spelling of URLs has changed: {} pages have another address now, and {} that were stored under two addresses were merged; \
+             {} looks were given up with that (docs/store.md, \"One page, one address\")",
+            respelled.renamed, respelled.merged, respelled.looks
         );
     }
     Ok(store)

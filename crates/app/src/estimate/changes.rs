@@ -14,7 +14,7 @@ use super::{machine, table};
 use crate::cli::{EstimateArgs, MethodName, PriorName};
 use crate::failure::Failure;
 use crate::input::{Intervals, PageIntervals};
-use crate::output::to_stdout;
+use crate::output::{to_file, to_stdout};
 use crate::progress::Progress;
 
 /// What is found about one page, or about all as if they were one.
@@ -55,6 +55,17 @@ pub(super) fn run(args: &EstimateArgs, path: &Path) -> Result<(), Failure> {
         let _progress = Progress::spinner("estimating");
         examine(args, &settings, &intervals)
     };
+    if let Some(file) = &args.csv {
+        let Some(pages) = &report.pages else {
+            return Err(Failure::input(
+                "--csv is a table of pages; expected intervals with a column page_id",
+            ));
+        };
+        to_file(file, |out| machine::write_pages(out, pages, args.unit))?;
+        if file.as_os_str() == "-" {
+            return Ok(());
+        }
+    }
     if args.json {
         to_stdout(|out| machine::write(out, &report))
     } else {

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::changes::{Findings, Report};
 use super::settings::spelled;
 use super::signals::SignalFindings;
-use crate::cli::MethodName;
+use crate::cli::{MethodName, Unit};
+use crate::input::csv_field;
 
 /// `{"methods":{"mle":{"rate":…,"low":…,"high":…},…},"signals":{"precision":…,"recall":…,…}}`, and `"pages":[…]` with
 /// the same for each page.
@@ -28,6 +29,27 @@ pub(super) fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     }
     serde_json::to_writer(&mut *out, &Value::Object(object))?;
     writeln!(out)
+}
+
+/// A table of pages with their rates, and with the quality of their signals if there are signals. Nothing is known of their importance: it is 1.
+pub(super) fn write_pages(out: &mut dyn Write, pages: &[(String, Findings)], unit: Unit) -> io::Result<()> {
+    let unit = unit.name();
+    let has_signals = pages.iter().any(|(_, found)| found.signals.is_some());
+    let more = if has_signals { format!(",recall,false_rate_per_{unit}") } else { String::new() };
+    writeln!(out, "page_id,importance,change_rate_per_{unit}{more}")?;
+    for (id, found) in pages {
+        let by_refrain = found.methods.iter().find(|(name, _)| *name == MethodName::Refrain);
+        let rate = by_refrain.or(found.methods.first()).map_or(0.0, |(_, estimate)| estimate.rate);
+        write!(out, "{},1,{rate}", csv_field(id))?;
+        match &found.signals {
+            Some(signals) => {
+                writeln!(out, ",{},{}", signals.believed.recall(), signals.believed.false_rate())?;
+            }
+            None if has_signals => writeln!(out, ",0,0")?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
 }
 
 fn findings(found: &Findings) -> Map<String, Value> {

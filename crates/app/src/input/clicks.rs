@@ -7,7 +7,7 @@ use refrain_core::estimate::interest::clicks::Clicks;
 use super::table::{Columns, Table};
 use crate::failure::Failure;
 
-const COLUMNS: Columns = Columns { required: &["age", "clicks"], optional: &[] };
+const COLUMNS: Columns = Columns { required: &["age", "clicks"], ..Columns::NONE };
 const EXPECTED: &str = "a finite number that is not negative";
 
 pub(crate) fn read_clicks(path: &Path) -> Result<Vec<Clicks>, Failure> {

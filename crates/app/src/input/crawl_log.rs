@@ -10,7 +10,7 @@ use super::table::{Columns, Table};
 use crate::failure::Failure;
 
 const COLUMNS: Columns =
-    Columns { required: &["time", "page_id", "changed"], optional: &["importance", "host"] };
+    Columns { required: &["time", "page_id", "changed"], optional: &["importance", "host"], ..Columns::NONE };
 const TIME: usize = 0;
 const PAGE_ID: usize = 1;
 const CHANGED: usize = 2;

@@ -8,7 +8,7 @@ use super::ids::Ids;
 use super::table::{Columns, Table};
 use crate::failure::Failure;
 
-const COLUMNS: Columns = Columns { required: &["hub_id", "link_rate", "profit", "decay"], optional: &[] };
+const COLUMNS: Columns = Columns { required: &["hub_id", "link_rate", "profit", "decay"], ..Columns::NONE };
 
 /// The hubs of a file.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use super::source::Source;
 use super::table::{Columns, Table};
 use crate::failure::Failure;
 
-const COLUMNS: Columns = Columns { required: &["item_id", "age", "total"], optional: &[] };
+const COLUMNS: Columns = Columns { required: &["item_id", "age", "total"], ..Columns::NONE };
 const ITEM: usize = 0;
 const AGE: usize = 1;
 const TOTAL: usize = 2;

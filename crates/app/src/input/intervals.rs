@@ -9,7 +9,8 @@ use refrain_core::estimate::{Answer, Observation};
 use super::table::{Columns, Row, Table};
 use crate::failure::Failure;
 
-const COLUMNS: Columns = Columns { required: &["elapsed", "changed"], optional: &["signals", "page_id"] };
+const COLUMNS: Columns =
+    Columns { required: &["elapsed", "changed"], optional: &["signals", "page_id"], ..Columns::NONE };
 const ELAPSED: usize = 0;
 const CHANGED: usize = 1;
 const SIGNALS: usize = 2;

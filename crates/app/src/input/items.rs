@@ -12,7 +12,7 @@ use super::table::{Columns, Table};
 use crate::failure::Failure;
 
 const COLUMNS: Columns =
-    Columns { required: &["source_id", "item_id", "publish_time", "popularity"], optional: &[] };
+    Columns { required: &["source_id", "item_id", "publish_time", "popularity"], ..Columns::NONE };
 const SOURCE: usize = 0;
 const ITEM: usize = 1;
 const TIME: usize = 2;

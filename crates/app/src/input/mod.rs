@@ -31,7 +31,7 @@ pub(crate) use interest::interest_within;
 pub(crate) use intervals::{Intervals, PageIntervals};
 pub(crate) use items::RecordedItems;
 pub(crate) use pages::{Hosts, Pages, Signals};
-pub(crate) use plan::{PlanPages, read_gaps};
+pub(crate) use plan::read_gaps;
 pub(crate) use signals::read_signals;
 pub(crate) use table::csv_field;
 pub(crate) use trace::NamedTrace;

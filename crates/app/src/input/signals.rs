@@ -9,7 +9,7 @@ use super::ids::Ids;
 use super::table::{Columns, Table};
 use crate::failure::Failure;
 
-const COLUMNS: Columns = Columns { required: &["time", "page_id"], optional: &[] };
+const COLUMNS: Columns = Columns { required: &["time", "page_id"], ..Columns::NONE };
 const TIME: usize = 0;
 const PAGE_ID: usize = 1;
 

@@ -27,6 +27,11 @@ impl Source {
         Self { name: name.to_owned(), bytes }
     }
 
+    /// What another part of this program wrote.
+    pub(super) fn of(name: &str, bytes: Vec<u8>) -> Self {
+        Self { name: name.to_owned(), bytes: ReadAhead::new(Cursor::new(bytes)) }
+    }
+
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let (name, size, mut raw): (_, _, Box<dyn Read + Send>) = if path == Path::new("-") {
             ("standard input".to_owned(), None, Box::new(io::stdin()))

@@ -1,4 +1,5 @@
-//! A CSV table with a header: columns by name, in any order.
+//! A CSV table with a header: columns by name, in any order. A column of rates or times may have its unit in its name: `change_rate_per_day`,
+//! `age_hours`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,14 +19,41 @@ const MOST_COLUMNS: usize = 256;
 pub(super) struct Columns {
     pub(super) required: &'static [&'static str],
     pub(super) optional: &'static [&'static str],
+    /// Those of them that are rates,
+    pub(super) rates: &'static [&'static str],
+    /// or times: their names may end in a unit.
+    pub(super) times: &'static [&'static str],
 }
 
 impl Columns {
+    pub(super) const NONE: Self = Self { required: &[], optional: &[], rates: &[], times: &[] };
+
     fn name(&self, column: usize) -> &'static str {
         let all = self.required.iter().chain(self.optional);
         all.copied().nth(column).unwrap_or("?")
     }
+
+    /// Returns the unit that a name of the header ends in, if it is the name of this column, with a unit or without.
+    fn matches(&self, column: &str, name: &str) -> Option<Ending> {
+        let rest = name.strip_prefix(column)?;
+        if rest.is_empty() {
+            return Some(Ending(None));
+        }
+        let unit = |(unit, seconds): (&str, f64)| {
+            let as_rate = rest.strip_prefix("_per_") == Some(unit);
+            let as_time = rest.strip_prefix('_').and_then(|rest| rest.strip_suffix('s')) == Some(unit);
+            let fits = (as_rate && self.rates.contains(&column)) || (as_time && self.times.contains(&column));
+            fits.then_some(Ending(Some(seconds)))
+        };
+        UNITS.into_iter().find_map(unit)
+    }
 }
+
+/// The unit at the end of a name, in seconds; `None`: there is none.
+struct Ending(Option<f64>);
+
+/// The units that a name of a column may end in, and how many seconds each has.
+const UNITS: [(&str, f64); 4] = [("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86_400.0)];
 
 /// A table that is read row by row.
 pub(super) struct Table {
@@ -33,6 +61,8 @@ pub(super) struct Table {
     columns: Columns,
     /// Where each column of `columns` stands in the file.
     places: Vec<Option<usize>>,
+    /// The unit in the name of each, in seconds.
+    units: Vec<Option<f64>>,
     width: usize,
     fields: Fields,
 }
@@ -64,11 +94,13 @@ impl Table {
         }
         let header: Vec<String> =
             (0..fields.len()).map(|i| String::from_utf8_lossy(fields.get(i)).trim().to_owned()).collect();
-        let mut places = Vec::new();
+        let (mut places, mut units) = (Vec::new(), Vec::new());
         for (index, column) in columns.required.iter().chain(columns.optional).enumerate() {
-            let mut found =
-                header.iter().enumerate().filter(|(_, name)| name == column).map(|(place, _)| place);
-            let place = found.next();
+            let mut found = header
+                .iter()
+                .enumerate()
+                .filter_map(|(place, name)| Some((place, columns.matches(column, name)?)));
+            let (place, unit) = found.next().unzip();
             if found.next().is_some() {
                 return Err(Failure::input(format!("{name}: line 1: the column {column} appears twice")));
             }
@@ -79,6 +111,7 @@ impl Table {
                 )));
             }
             places.push(place);
+            units.push(unit.and_then(|Ending(unit)| unit));
         }
         let ignored: Vec<&str> = header
             .iter()
@@ -89,12 +122,30 @@ impl Table {
         if !ignored.is_empty() {
             eprintln!("refrain: {name}: not used: {}", ignored.join(", "));
         }
-        Ok(Self { lines, columns, places, width: header.len(), fields })
+        Ok(Self { lines, columns, places, units, width: header.len(), fields })
     }
 
     /// Whether the file has this column.
     pub(super) fn has(&self, column: usize) -> bool {
         self.places.get(column).is_some_and(Option::is_some)
+    }
+
+    /// The unit in the name of this column, in seconds, if there is one.
+    pub(super) fn unit(&self, column: usize) -> Option<f64> {
+        self.units.get(column).copied().flatten()
+    }
+
+    /// Complains unless all of these columns that the file has have a unit in their names, or none has.
+    pub(super) fn check_units(&self, columns: &[usize]) -> Result<(), Failure> {
+        let there = || columns.iter().copied().filter(|column| self.has(*column));
+        let with = there().find(|column| self.unit(*column).is_some());
+        let without = there().find(|column| self.unit(*column).is_none());
+        let (Some(with), Some(without)) = (with, without) else { return Ok(()) };
+        Err(self.complain(format!(
+            "line 1: the column {} has its unit of time in its name, {} has none; expected both with a unit (like _per_day) or both without",
+            self.columns.name(with),
+            self.columns.name(without)
+        )))
     }
 
     /// The name of the file.

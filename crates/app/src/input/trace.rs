@@ -44,11 +44,15 @@ impl Numbers {
 const PAGES: Columns = Columns {
     required: &["page_id", "importance", "first_seen", "last_seen"],
     optional: &["source", "host_group", "name", "signals_from"],
+    ..Columns::NONE
 };
-const CHANGES: Columns = Columns { required: &["page_id", "timestamp_seconds"], optional: &[] };
-const SIGNALS: Columns =
-    Columns { required: &["page_id", "timestamp_seconds"], optional: &["kind", "is_change"] };
-const OUTAGES: Columns = Columns { required: &["source", "start", "end"], optional: &[] };
+const CHANGES: Columns = Columns { required: &["page_id", "timestamp_seconds"], ..Columns::NONE };
+const SIGNALS: Columns = Columns {
+    required: &["page_id", "timestamp_seconds"],
+    optional: &["kind", "is_change"],
+    ..Columns::NONE
+};
+const OUTAGES: Columns = Columns { required: &["source", "start", "end"], ..Columns::NONE };
 /// More kinds of signals than anyone has.
 const MOST_KINDS: u32 = 64;
 

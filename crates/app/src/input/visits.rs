@@ -11,7 +11,7 @@ use refrain_lab::trace::unix;
 use super::table::{Columns, Row, Table};
 use crate::failure::Failure;
 
-const COLUMNS: Columns = Columns { required: &["url", "time", "changed"], optional: &[] };
+const COLUMNS: Columns = Columns { required: &["url", "time", "changed"], ..Columns::NONE };
 const URL: usize = 0;
 const TIME: usize = 1;
 const CHANGED: usize = 2;

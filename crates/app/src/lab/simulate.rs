@@ -94,6 +94,8 @@ impl World {
         let mut world = Self { ids: Ids::default(), given: Vec::new(), made_up: None, unit, seed: args.seed };
         if let Some(path) = &args.pages {
             let file = Pages::read(path)?;
+            // A unit in the header goes before the one of the command.
+            let unit = file.unit.unwrap_or(unit);
             let signals = file.signals.as_deref();
             for (number, page) in file.pages.iter().enumerate() {
                 let (recall, false_rate) =

@@ -35,7 +35,7 @@ struct Report<'a> {
 }
 
 pub(super) fn run(args: &OptimumArgs, path: &Path) -> Result<(), Failure> {
-    let Some(budget) = args.rate else {
+    let Some(budget) = args.rate.map(|rate| rate.per(None)).transpose()? else {
         return Err(Failure::input("no budget given; expected --rate N with --hubs"));
     };
     let hubs = Hubs::read(path)?;

@@ -16,9 +16,8 @@ pub(crate) fn run(args: &OptimumArgs) -> Result<(), Failure> {
     if args.json && args.csv.as_deref() == Some(Path::new("-")) {
         return Err(Failure::input("--json and --csv - both go to standard output; expected one of them"));
     }
-    match (&args.pages, &args.hubs) {
-        (Some(path), _) => pages::run(args, path),
-        (None, Some(path)) => hubs::run(args, path),
-        (None, None) => Err(Failure::input("expected --pages FILE or --hubs FILE")),
+    match &args.hubs {
+        Some(path) => hubs::run(args, path),
+        None => pages::run(args),
     }
 }

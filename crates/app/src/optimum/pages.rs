@@ -9,29 +9,31 @@ use super::summary::Summary;
 use super::{machine, sweep};
 use crate::chart::counted;
 use crate::cli::OptimumArgs;
+use crate::data::read_pages;
 use crate::failure::Failure;
 use crate::input::Pages;
 use crate::output::{to_file, to_stdout};
 use crate::progress::Progress;
 use crate::stopwatch::{Stopwatch, peak_memory_mb, spoken};
 
-pub(super) fn run(args: &OptimumArgs, path: &Path) -> Result<(), Failure> {
-    let goal = match (args.rate, args.fetch_cost, args.stale_cost) {
-        (Some(rate), _, _) => Some(Goal::Budget(rate)),
-        (None, Some(fetch), Some(stale)) => Some(Goal::Costs { fetch, stale }),
-        _ => None,
-    };
-    if goal.is_none() && !args.sweep {
+pub(super) fn run(args: &OptimumArgs) -> Result<(), Failure> {
+    if args.rate.is_none() && args.fetch_cost.is_none() && !args.sweep {
         return Err(Failure::input(
             "no budget given; expected --rate R, --fetch-cost C with --stale-cost S, or --sweep",
         ));
     }
     let reading = Stopwatch::start();
-    let pages = Pages::read(path)?;
+    let pages = read_pages(args.pages.as_deref(), args.data.as_deref())?;
     let read_in = reading.elapsed();
+    let rate = args.rate.map(|rate| rate.per(pages.unit)).transpose()?;
+    let goal = match (rate, args.fetch_cost, args.stale_cost) {
+        (Some(rate), _, _) => Some(Goal::Budget(rate)),
+        (None, Some(fetch), Some(stale)) => Some(Goal::Costs { fetch, stale }),
+        _ => None,
+    };
     let with_signals = pages.signals.is_some() && !args.no_signals;
     if args.sweep {
-        return sweep::run(args, &pages, with_signals);
+        return sweep::run(args, &pages, with_signals, rate);
     }
     let Some(goal) = goal else { return Ok(()) };
     let stale_cost = if let Goal::Costs { stale, .. } = goal { stale } else { 1.0 };

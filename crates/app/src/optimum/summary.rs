@@ -37,9 +37,9 @@ impl Summary<'_> {
         )?;
         let spent = match self.goal {
             Goal::Budget(rate) if optimum.rate < rate * (1.0 - 1e-6) => {
-                format!("of {} fetches per unit of time: more would gain nothing", short(rate))
+                format!("of {} fetches {}: more would gain nothing", short(rate), pages.per())
             }
-            _ => "fetches per unit of time".to_owned(),
+            _ => format!("fetches {}", pages.per()),
         };
         writeln!(out, "  rate       {:>10}  {spent}", short(optimum.rate))?;
         writeln!(
@@ -50,14 +50,15 @@ impl Summary<'_> {
         if let Some(cost) = self.cost {
             writeln!(
                 out,
-                "  cost       {:>10}  per unit of time, fetches and stale copies together",
-                short(cost)
+                "  cost       {:>10}  {}, fetches and stale copies together",
+                short(cost),
+                pages.per()
             )?;
         }
         writeln!(out)?;
         write_spread(out, &pages.pages, &optimum.visits)?;
         if let Some(hosts) = &pages.hosts {
-            write_hosts(out, hosts, &optimum.visits)?;
+            write_hosts(out, hosts, &optimum.visits, pages.per())?;
         }
         Ok(())
     }
@@ -161,7 +162,7 @@ fn labels(borders: &[f64]) -> Vec<String> {
 }
 
 /// The hosts that get the most fetches.
-fn write_hosts(out: &mut dyn Write, hosts: &Hosts, visits: &[Visit]) -> io::Result<()> {
+fn write_hosts(out: &mut dyn Write, hosts: &Hosts, visits: &[Visit], per: &str) -> io::Result<()> {
     const SHOWN: usize = 5;
     let mut rates = vec![(0.0, 0usize); hosts.names.len()];
     for (host, visit) in hosts.of_page.iter().zip(visits) {
@@ -182,7 +183,7 @@ fn write_hosts(out: &mut dyn Write, hosts: &Hosts, visits: &[Visit]) -> io::Resu
         let share = if total > 0.0 { rate / total } else { 0.0 };
         writeln!(
             out,
-            "  {:<31} {:>11} pages {:>12} per unit of time  {:>7}",
+            "  {:<31} {:>11} pages {:>12} {per}  {:>7}",
             hosts.names[host],
             grouped(pages),
             short(rate),

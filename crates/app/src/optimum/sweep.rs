@@ -52,8 +52,13 @@ struct JsonSweep {
     targets: Vec<JsonTarget>,
 }
 
-pub(super) fn run(args: &OptimumArgs, pages: &Pages, with_signals: bool) -> Result<(), Failure> {
-    let sweep = Sweep::new(pages, with_signals, args.rate)?;
+pub(super) fn run(
+    args: &OptimumArgs,
+    pages: &Pages,
+    with_signals: bool,
+    rate: Option<f64>,
+) -> Result<(), Failure> {
+    let sweep = Sweep::new(pages, with_signals, rate)?;
     if let Some(path) = &args.svg {
         let picture = sweep.svg().ok_or_else(|| {
             Failure::input("nothing to draw: no page gains anything from a fetch (all change rates or importances are 0)")

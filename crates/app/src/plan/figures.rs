@@ -6,6 +6,7 @@ use refrain_core::plan::{Allocation, Assigned, Problem};
 use serde::Serialize;
 
 use super::Plan;
+use crate::cli::PlanMethod;
 
 /// What came of it.
 #[derive(Clone, Debug, Serialize)]
@@ -25,7 +26,7 @@ pub(crate) struct Figures {
     pub(crate) pages_without: Without,
 }
 
-/// What no plan can be better than.
+/// The staleness that no plan is below with the fetches that the budget pays for and crawlers can make.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Bounds {
     pub(crate) weak_politeness: f64,
@@ -62,25 +63,35 @@ impl Figures {
         };
         let mut without = Without::default();
         let made = plan.programme.made(problem);
-        for page in (0..made.len()).filter(|page| made[*page] == 0) {
-            if plan.allocation.fetches(page) > 0 {
-                without.dropped += 1;
-            } else if !Allocation::is_worth_something(problem, page) {
-                without.worthless += 1;
-            } else if plan.allocation.is_crowded_out(problem, page) {
-                without.host += 1;
-            } else {
-                without.budget += 1;
+        for host in problem.hosts() {
+            let requests: u64 = host.pages().map(|page| u64::from(plan.allocation.fetches(page))).sum();
+            // The paper's methods use ⌊T/P⌋ requests, where one more may fit.
+            let full = requests.saturating_add(1) >= host.most(problem.horizon());
+            for page in host.pages().filter(|page| made[*page] == 0) {
+                if plan.allocation.fetches(page) > 0 {
+                    without.dropped += 1;
+                } else if !Allocation::is_worth_something(problem, page) {
+                    without.worthless += 1;
+                } else if full && plan.allocation.is_crowded_out(problem, page) {
+                    without.host += 1;
+                } else {
+                    without.budget += 1;
+                }
             }
         }
+        // Refrain keeps one of several plans: those of its own fetches that this one leaves out did not fit.
+        let allocated = match plan.method {
+            PlanMethod::Refrain => plan.polite.total(),
+            _ => plan.allocation.total(),
+        };
         let price = bounds.weak_politeness / bounds.non_polite - 1.0;
         Self {
             staleness: plan.programme.staleness(problem),
             price_of_politeness: if price.is_finite() { price } else { 0.0 },
             bounds,
-            allocated: plan.allocation.total(),
+            allocated,
             executed: assigned.executed,
-            dropped: assigned.dropped,
+            dropped: allocated.saturating_sub(assigned.executed),
             staleness_at_start: problem.staleness_at_start(),
             staleness_without_fetches: problem.staleness_without(),
             hosts: problem.hosts().len(),

@@ -10,8 +10,9 @@ use refrain_core::plan::{Allocation, Fetch, Problem, Programme, Timing};
 use refrain_core::time::Span;
 
 use crate::cli::{PlanArgs, PlanMethod};
+use crate::data::read_pages;
 use crate::failure::Failure;
-use crate::input::{Ids, PlanPages, csv_field, read_gaps};
+use crate::input::{Ids, csv_field, read_gaps};
 use crate::output::{to_file, to_stdout};
 
 pub(crate) use figures::Figures;
@@ -24,12 +25,19 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             "--json, --out - and --svg - go to standard output; expected one of them",
         ));
     }
-    let unit = args.unit.seconds();
-    let file = PlanPages::read(&args.pages, unit)?;
-    let gaps = read_gaps(args.gaps.as_deref(), &file.hosts, args.politeness)?;
+    let file = read_pages(args.pages.as_deref(), args.data.as_deref())?;
+    let unit = file.unit.unwrap_or(args.unit.seconds());
+    let Some(hosts) = &file.hosts else {
+        return Err(Failure::input("the pages have no column host; expected the host of each page"));
+    };
+    let pages = file.plan_pages(unit)?;
+    let mut gaps = hosts.gaps(unit, args.politeness);
+    if let Some(path) = &args.gaps {
+        read_gaps(path, hosts, &mut gaps)?;
+    }
     let busy = args.crawler_rate.or(args.download_time).unwrap_or(Span::from_whole_secs(1));
     let crawlers = vec![busy; args.crawlers as usize];
-    let problem = Problem::new(args.horizon, args.budget, &file.pages, &file.hosts.of_page, &gaps)
+    let problem = Problem::new(args.horizon, args.budget, &pages, &hosts.of_page, &gaps)
         .map_err(|why| Failure::input(why.to_string()))?;
     let mut plan = Plan::new(&problem, args.method, &crawlers);
     let assigned = match &args.out {
@@ -50,6 +58,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             assigned
         }
     };
+    if file.ages.is_none() {
+        eprintln!("refrain: the pages have no column age: all copies were taken to be fresh at the start");
+    }
     let figures = Figures::new(&problem, &plan, assigned);
     let timeline = plan.programme.timeline(&problem, picture::PARTS);
     if let Some(path) = &args.svg {
@@ -59,9 +70,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     if args.json {
         to_stdout(|out| figures.write_json(out))
     } else if shown == 0 {
-        to_stdout(|out| {
-            summary::write(out, &problem, &plan, &figures, &timeline, &file.hosts.names, &crawlers)
-        })
+        to_stdout(|out| summary::write(out, &problem, &plan, &figures, &timeline, &hosts.names, &crawlers))
     } else {
         Ok(())
     }
@@ -73,35 +82,47 @@ fn write_fetch(out: &mut dyn Write, fetch: Fetch<'_>, ids: &Ids) -> io::Result<(
     writeln!(out, "{seconds}.{nanos:09},{},{}", fetch.crawler, csv_field(ids.get(fetch.page())))
 }
 
-/// How many fetches pages get, and when.
+/// The fetches of each page, and when they are made.
 pub(crate) struct Plan {
     pub(crate) method: PlanMethod,
-    /// The best that any polite plan could do, and any plan.
+    /// The budget, or the number of fetches that crawlers can begin, if that is less.
+    pub(crate) reach: u64,
+    /// The allocations whose staleness no plan within reach can be below: a polite one, and any.
     pub(crate) polite: Allocation,
     pub(crate) impolite: Allocation,
     /// The staleness with the paper's times, kept exactly.
     pub(crate) merged_staleness: f64,
-    /// What is done.
+    /// The plan itself.
     pub(crate) allocation: Allocation,
     pub(crate) programme: Programme,
 }
 
 impl Plan {
     pub(crate) fn new(problem: &Problem, method: PlanMethod, crawlers: &[Span]) -> Self {
-        let (polite, impolite) = (problem.allocate(), problem.allocate_impolitely());
-        let merged = polite.programme(problem, Timing::Merged, crawlers);
+        let reachable = problem.clone().within_reach(crawlers);
+        let (reach, polite, impolite) =
+            (reachable.budget(), reachable.allocate(), reachable.allocate_impolitely());
+        drop(reachable);
+        let paper = problem.allocate_by_paper();
+        let merged = paper.programme(problem, Timing::Merged, crawlers);
         let merged_staleness = merged.staleness(problem);
         let (allocation, programme) = match method {
-            PlanMethod::Psp => (polite.clone(), merged),
-            PlanMethod::Mp2 => (polite.clone(), polite.programme(problem, Timing::Ideal, crawlers)),
-            PlanMethod::MWolf => (impolite.clone(), impolite.programme(problem, Timing::Ideal, crawlers)),
+            PlanMethod::Psp => (paper, merged),
+            PlanMethod::Mp2 => {
+                let programme = paper.programme(problem, Timing::Ideal, crawlers);
+                (paper, programme)
+            }
+            PlanMethod::MWolf => {
+                let impolite = problem.allocate_impolitely();
+                let programme = impolite.programme(problem, Timing::Ideal, crawlers);
+                (impolite, programme)
+            }
             PlanMethod::Refrain => {
                 drop(merged);
-                let allocation = polite.within_reach(problem, crawlers);
-                let programme = allocation.programme(problem, Timing::Balanced, crawlers);
-                (allocation, programme)
+                let plan = problem.plan(crawlers);
+                (plan.allocation, plan.programme)
             }
         };
-        Self { method, polite, impolite, merged_staleness, allocation, programme }
+        Self { method, reach, polite, impolite, merged_staleness, allocation, programme }
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn write(
         "more staleness at least is what it costs",
     )?;
     let wanted = if figures.allocated < problem.budget() {
-        let why = if plan.method == PlanMethod::Refrain && figures.allocated < plan.polite.total() {
+        let why = if plan.method == PlanMethod::Refrain && figures.allocated == plan.reach {
             "crawlers can make no more"
         } else {
             "more would gain nothing, or be impolite"

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         ));
     }
     let wanted = Wanted::new(args, &config)?;
+    let has_budget = args.crawl.rate.is_some() || config.rate.is_some();
     // Once more, for what counts as a change on which site.
     let again = Config::find(args.crawl.config.as_deref())?;
     let mut crawls = crawl_wanted::Wanted::new(&args.crawl, config, wanted.fetches)?;
@@ -91,6 +92,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         }
     }
     let levels = log::start(args.log_format, &args.log_level)?;
+    if !has_budget {
+        let rate = crawls.settings.rate;
+        tracing::info!("other fetchers are told to make {rate} fetches a second; --rate changes that");
+    }
     let mut store = open_to_write(&crawls.data)?;
     add_seeds(&mut store, &seeds, clock.now())?;
     let last = store.read().last_seq()?;

@@ -271,11 +271,9 @@ impl Intervals for History {
             let variance = f64::from(self.unchanged_square) / count - mean * mean;
             if variance > 1e-5 * mean * mean {
                 let (shape, scale) = (mean * mean / variance, variance / mean);
-                let laplace = |rate: f64| (-shape * (rate * scale).ln_1p()).exp();
-                let stays = laplace(rate);
+                let stays = (-shape * (rate * scale).ln_1p()).exp();
                 sum.expected += count * stays;
                 sum.slope += count * stays * mean / (1.0 + rate * scale);
-                sum.variance += count * (stays - laplace(2.0 * rate));
             } else {
                 sum.add(mean, count, rate);
             }

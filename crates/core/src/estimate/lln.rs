@@ -5,7 +5,6 @@
 //! Domain: k ≥ 1 (0 before). Nothing changed: 0. Everything changed: pk/a.
 
 use super::counts::Counts;
-use super::interval::{Confidence, Estimate};
 
 /// a, as a function of the number of intervals k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,16 +33,6 @@ impl Offset {
 
 /// The estimate for fetches at rate `p`.
 pub fn lln(seen: &Counts, p: f64, offset: Offset) -> f64 {
-    at(seen.changed, seen.all, p, offset)
-}
-
-fn at(changed: f64, all: f64, p: f64, offset: Offset) -> f64 {
+    let Counts { changed, all, .. } = *seen;
     if all > 0.0 { p * changed / (all + offset.of(all) - changed) } else { 0.0 }
-}
-
-/// The same with an interval: Wilson's, for the share of intervals with a change.
-pub fn lln_interval(seen: &Counts, p: f64, offset: Offset, confidence: Confidence) -> Estimate {
-    let (low, high) = confidence.of_share(seen.changed, seen.all);
-    let bound = |share: f64| at(share * seen.all, seen.all, p, offset);
-    Estimate { rate: lln(seen, p, offset), low: bound(low), high: (seen.all > 0.0).then(|| bound(high)) }
 }

@@ -4,14 +4,14 @@ use super::counts::Counts;
 use super::grimes::grimes;
 use super::history::History;
 use super::interval::{Confidence, Estimate};
-use super::lln::{Offset, lln_interval};
+use super::lln::{Offset, lln};
 use super::mle::mle_interval;
-use super::moments::mm_interval;
-use super::naive::naive_interval;
+use super::moments::mm;
+use super::naive::naive;
 use super::observation::Observation;
 use super::posterior::Posterior;
 use super::prior::Prior;
-use super::regular::regular_interval;
+use super::regular::regular;
 use super::sa::{Sa, Step};
 use super::sam::{Momentum, Sam};
 use super::score::{Score, Weighted};
@@ -60,34 +60,34 @@ impl Method {
             let which = seen.iter().filter(move |interval| interval.changed() == changed);
             which.map(|interval| Weighted { length: interval.elapsed(), weight: 1.0 })
         };
+        let all: Vec<_> = lengths(true).chain(lengths(false)).collect();
+        let all = &all.as_slice();
+        let counted = |rate: f64| confidence.of_changed(rate, all, counts.changed);
         let unchanged_span = || lengths(false).map(|interval| interval.length).sum();
         match *self {
-            Self::Naive => naive_interval(&counts, p, confidence),
-            Self::Lln(offset) => lln_interval(&counts, p, offset, confidence),
+            Self::Naive => counted(naive(&counts, p)),
+            Self::Lln(offset) => counted(lln(&counts, p, offset)),
             Self::Sa(step) => {
                 let mut iterate = Sa::default();
                 for interval in seen {
                     iterate.observe(interval.changed(), step);
                 }
-                iterate.interval(p, step, confidence)
+                counted(iterate.rate(p))
             }
             Self::Sam(momentum) => {
                 let mut iterate = Sam::default();
                 for interval in seen {
                     iterate.observe(interval.changed(), momentum);
                 }
-                iterate.interval(p, momentum, confidence)
+                counted(iterate.rate(p))
             }
             Self::Mle => {
                 let changed: Vec<_> = lengths(true).collect();
                 let score = Score { unchanged: unchanged_span(), instant: 0.0, changed: &changed };
                 mle_interval(&score, confidence)
             }
-            Self::Mm => {
-                let all: Vec<_> = lengths(true).chain(lengths(false)).collect();
-                mm_interval(&all.as_slice(), counts.all - counts.changed, confidence)
-            }
-            Self::Regular => regular_interval(&counts, confidence),
+            Self::Mm => counted(mm(all, counts.all - counts.changed)),
+            Self::Regular => counted(regular(&counts)),
             Self::Grimes(prior) => {
                 let mut changed: Vec<_> = lengths(true).chain([ROOM]).collect();
                 grimes(&mut changed, unchanged_span(), &prior, confidence)
@@ -107,15 +107,16 @@ impl Method {
         let counts = history.counts();
         let p = terms.fetch_rate.unwrap_or_else(|| counts.fetch_rate());
         let unchanged = history.unchanged_span();
+        let counted = |rate: f64| confidence.of_changed(rate, history, counts.changed);
         let [a, b, c] = history.changed_lengths();
         match *self {
-            Self::Naive => naive_interval(&counts, p, confidence),
-            Self::Lln(offset) => lln_interval(&counts, p, offset, confidence),
-            Self::Sa(_) => history.sa().interval(p, Step::USUAL, confidence),
-            Self::Sam(_) => history.sam().interval(p, Momentum::USUAL, confidence),
+            Self::Naive => counted(naive(&counts, p)),
+            Self::Lln(offset) => counted(lln(&counts, p, offset)),
+            Self::Sa(_) => counted(history.sa().rate(p)),
+            Self::Sam(_) => counted(history.sam().rate(p)),
             Self::Mle => mle_interval(&Score { unchanged, instant: 0.0, changed: &[a, b, c] }, confidence),
-            Self::Mm => mm_interval(history, history.unchanged(), confidence),
-            Self::Regular => regular_interval(&counts, confidence),
+            Self::Mm => counted(mm(history, history.unchanged())),
+            Self::Regular => counted(regular(&counts)),
             Self::Grimes(prior) => grimes(&mut [a, b, c, ROOM], unchanged, &prior, confidence),
             Self::Refrain(prior) => Posterior::of(history, &prior).estimate(confidence),
         }

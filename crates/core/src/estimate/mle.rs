@@ -13,7 +13,7 @@ pub fn mle(score: &Score<'_>) -> f64 {
     score.maximum().unwrap_or_else(|| moments::half_unchanged(score.changed))
 }
 
-/// The same with an interval: normal in ln Δ, from the information; one-sided where all or none changed.
+/// The same with an interval: the rates whose likelihood is not much lower (Wilks); one-sided where all or none changed.
 pub fn mle_interval(score: &Score<'_>, confidence: Confidence) -> Estimate {
     let rate = mle(score);
     if rate == 0.0 {
@@ -24,5 +24,6 @@ pub fn mle_interval(score: &Score<'_>, confidence: Confidence) -> Estimate {
         let low = score.all_changed_with(1.0 - confidence.share()).min(rate);
         return Estimate { rate, low, high: None };
     }
-    confidence.of_logarithm(rate, score.information(rate))
+    let (low, high) = score.lower_by(0.5 * confidence.deviations().powi(2), rate);
+    Estimate { rate, low: low.min(rate), high: Some(high.max(rate)).filter(|high| high.is_finite()) }
 }

@@ -3,7 +3,6 @@
 //! Domain: any intervals. Nothing changed: 0. Everything changed: the equation has no solution; what is given instead is
 //! the rate at which half an unchanged interval would be expected, with no upper bound.
 
-use super::interval::{Confidence, Estimate};
 use super::score::Weighted;
 use crate::math::root::{Bracket, newton};
 
@@ -11,7 +10,7 @@ use crate::math::root::{Bracket, newton};
 pub trait Intervals {
     /// How many there are.
     fn count(&self) -> f64;
-    /// Σ e^{-Δt}, Σ t e^{-Δt} and Σ e^{-Δt}(1 - e^{-Δt}).
+    /// Σ e^{-Δt} and Σ t e^{-Δt}.
     fn survivors(&self, rate: f64) -> Survivors;
     /// The mean length.
     fn mean_length(&self) -> f64;
@@ -24,8 +23,6 @@ pub struct Survivors {
     pub expected: f64,
     /// Σ t e^{-Δt}: how fast that falls with the rate.
     pub slope: f64,
-    /// Σ e^{-Δt} (1 - e^{-Δt}): its variance.
-    pub variance: f64,
 }
 
 impl Survivors {
@@ -34,7 +31,6 @@ impl Survivors {
         let stays = (-rate * length).exp();
         self.expected += weight * stays;
         self.slope += weight * length * stays;
-        self.variance += weight * stays * -(-rate * length).exp_m1();
     }
 }
 
@@ -74,20 +70,6 @@ pub fn mm(intervals: &impl Intervals, unchanged: f64) -> f64 {
 /// The rate at which half an unchanged interval would be expected among these.
 pub fn half_unchanged(changed: &[Weighted]) -> f64 {
     mm(&changed, 0.0)
-}
-
-/// The same with an interval: normal in ln Δ, by the delta method.
-pub fn mm_interval(intervals: &impl Intervals, unchanged: f64, confidence: Confidence) -> Estimate {
-    let rate = mm(intervals, unchanged);
-    let count = intervals.count();
-    if rate == 0.0 {
-        let span = count * intervals.mean_length();
-        let high = (count > 0.0).then(|| -(1.0 - confidence.share()).ln() / span);
-        return Estimate { rate, low: 0.0, high };
-    }
-    let left = intervals.survivors(rate);
-    let estimate = confidence.of_logarithm(rate, (rate * left.slope).powi(2) / left.variance);
-    if unchanged > 0.0 { estimate } else { Estimate { high: None, ..estimate } }
 }
 
 #[cfg(test)]

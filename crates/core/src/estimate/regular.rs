@@ -5,21 +5,9 @@
 //! Domain: k ≥ 1 (0 before). Nothing changed: 0. Everything changed: ln(2k + 1)/C.
 
 use super::counts::Counts;
-use super::interval::{Confidence, Estimate};
 
 /// The estimate.
 pub fn regular(seen: &Counts) -> f64 {
-    at(seen, seen.changed)
-}
-
-fn at(seen: &Counts, changed: f64) -> f64 {
-    // -0.0 is not a rate that anyone wants to read.
-    (-((seen.all - changed + 0.5) / (seen.all + 0.5)).ln() * seen.fetch_rate()).max(0.0)
-}
-
-/// The same with an interval: Wilson's, for the share of intervals with a change.
-pub fn regular_interval(seen: &Counts, confidence: Confidence) -> Estimate {
-    let (low, high) = confidence.of_share(seen.changed, seen.all);
-    let bound = |share: f64| at(seen, share * seen.all);
-    Estimate { rate: regular(seen), low: bound(low), high: (seen.all > 0.0).then(|| bound(high)) }
+    // Not -0.0, where nothing changed.
+    (-((seen.all - seen.changed + 0.5) / (seen.all + 0.5)).ln() * seen.fetch_rate()).max(0.0)
 }

@@ -4,11 +4,6 @@
 //! needed when the estimate is read, not while it is learned.
 //! Domain: ½ < η ≤ 1. Nothing changed: 0. Everything changed: p Σ η_k, which grows without end, slowly.
 
-use super::counts::Counts;
-use super::interval::{Confidence, Estimate};
-use super::lln::{Offset, lln_interval};
-use super::theory;
-
 /// η: how fast the steps shrink.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step(f64);
@@ -65,19 +60,4 @@ impl Sa {
     pub fn rate(&self, p: f64) -> f64 {
         (p * self.iterate).max(0.0)
     }
-
-    /// The same with the spread that such iterates have at this rate.
-    pub fn interval(&self, p: f64, step: Step, confidence: Confidence) -> Estimate {
-        let rate = self.rate(p);
-        if rate == 0.0 {
-            return nothing_changed(self.seen, p, confidence);
-        }
-        confidence.of_deviation(rate, theory::sa(rate, p, step, self.seen as u32).deviation)
-    }
-}
-
-/// An iterate that never left 0 has no spread; the count of intervals says how high the rate may be all the same.
-pub(super) fn nothing_changed(seen: f64, p: f64, confidence: Confidence) -> Estimate {
-    let counts = Counts { changed: 0.0, all: seen, span: 0.0 };
-    lln_interval(&counts, p, Offset::One, confidence)
 }

@@ -5,9 +5,7 @@
 //! Domain: 0 < β < η ≤ 2β, η ≤ 1 (the paper proves β > ½). Nothing changed: 0. Everything changed: grows without end,
 //! faster than SA. Momentum may carry the iterate below 0, where the estimate is 0.
 
-use super::interval::{Confidence, Estimate};
-use super::sa::{Step, nothing_changed};
-use super::theory;
+use super::sa::Step;
 
 /// η and β.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,14 +73,5 @@ impl Sam {
     /// The estimate for fetches at rate `p`.
     pub fn rate(&self, p: f64) -> f64 {
         (p * self.iterate).max(0.0)
-    }
-
-    /// The same with the spread that such iterates have at this rate.
-    pub fn interval(&self, p: f64, momentum: Momentum, confidence: Confidence) -> Estimate {
-        let rate = self.rate(p);
-        if rate == 0.0 {
-            return nothing_changed(self.seen, p, confidence);
-        }
-        confidence.of_deviation(rate, theory::sam(rate, p, momentum, self.seen as u32).deviation)
     }
 }

@@ -94,6 +94,36 @@ impl Score<'_> {
         self.at(rate).1
     }
 
+    /// The logarithm of the likelihood, up to a constant.
+    fn logarithm(&self, rate: f64) -> f64 {
+        let changed = self.changed.iter().filter(|interval| interval.weight > 0.0);
+        let changed = changed.map(|interval| interval.weight * (-(-rate * interval.length).exp_m1()).ln());
+        changed.sum::<f64>() + self.instant * rate.ln() - self.unchanged * rate
+    }
+
+    /// The rates below and above the `maximum` at which the logarithm of the likelihood is lower by `loss`. It has to fall without end on both
+    /// sides: something changed and something did not.
+    pub fn lower_by(&self, loss: f64, maximum: f64) -> (f64, f64) {
+        let least = self.logarithm(maximum) - loss;
+        let end = |factor: f64| {
+            let mut outside = maximum * factor;
+            while self.logarithm(outside) > least && outside > 0.0 && outside.is_finite() {
+                outside *= factor;
+            }
+            let (mut inside, mut outside) = ((outside / factor).ln(), outside.ln());
+            for _ in 0..50 {
+                let middle = 0.5 * (inside + outside);
+                if self.logarithm(middle.exp()) > least {
+                    inside = middle;
+                } else {
+                    outside = middle;
+                }
+            }
+            outside.exp()
+        };
+        (end(0.5), end(2.0))
+    }
+
     /// The rate below which it is hard to believe that every interval changed: the chance of that is `chance` here.
     pub fn all_changed_with(&self, chance: f64) -> f64 {
         let used = || self.changed.iter().filter(|interval| interval.weight > 0.0);

@@ -79,6 +79,11 @@ impl World {
 
     fn next(&mut self) -> Observation {
         let elapsed = (-(1.0 - self.rng.random::<f64>()).ln() / self.p).max(1e-9);
+        self.after(elapsed)
+    }
+
+    /// A fetch so long after the one before.
+    fn after(&mut self, elapsed: f64) -> Observation {
         seen(elapsed, self.rng.random::<f64>() >= (-self.delta * elapsed).exp())
     }
 
@@ -226,6 +231,40 @@ fn intervals_hold_the_truth() {
         let share = f64::from(held) / 4000.0;
         assert!((0.92..0.98).contains(&share), "{share} after {k}");
         assert!((very_stale / predicted - 1.0_f64).abs() < 0.05, "{very_stale} {predicted} after {k}");
+    }
+}
+
+/// The intervals of the classical estimators hold the rate, of slow and fast pages, after few looks and many, at random and at regular times.
+/// Where everything changed no rate is too high.
+#[test]
+fn classical_intervals_hold_the_truth() {
+    const PAGES: u64 = 200;
+    let methods =
+        methods().into_iter().filter(|method| !matches!(method, Method::Grimes(_) | Method::Refrain(_)));
+    let methods: Vec<Method> = methods.collect();
+    for delta in [0.01, 0.1, 0.5, 1.0, 3.0, 10.0, 500.0 / 3.0] {
+        for k in [1, 3, 10, 30, 100, 300] {
+            for regular in [false, true] {
+                let mut held = vec![0; methods.len()];
+                for page in 0..PAGES {
+                    let mut world = World::new(delta, 1.0, page);
+                    let all: Vec<_> =
+                        (0..k).map(|_| if regular { world.after(1.0) } else { world.next() }).collect();
+                    for (held, method) in held.iter_mut().zip(&methods) {
+                        let Estimate { low, high, .. } = method.estimate(&all, usual());
+                        *held += u64::from(low <= delta && high.is_none_or(|high| delta <= high));
+                        let everything = all.iter().all(Observation::changed);
+                        assert!(!everything || high.is_none(), "{method:?}");
+                    }
+                }
+                for (held, method) in held.iter().zip(&methods) {
+                    assert!(
+                        10 * held >= 9 * PAGES,
+                        "{method:?}: {held} of {PAGES}, {delta} after {k}, regular: {regular}"
+                    );
+                }
+            }
+        }
     }
 }
 

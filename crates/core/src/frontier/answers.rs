@@ -20,10 +20,26 @@ impl<M: Model> Frontier<M> {
         outcome: Outcome,
         response: Option<Span>,
     ) -> Result<(), FrontierError> {
+        self.answer_as_of(now, order, outcome, response, SinceFetch::fetched_at(now))
+    }
+
+    /// The same, if the copy is as of an earlier time than now: `copy` says when the request that made it was sent, and how many signals came later.
+    /// Those stay open: the copy cannot have seen what they announce. A time before the copy that is replaced, or after now, is taken for the nearer one.
+    ///
+    /// # Errors
+    /// As [`Self::answer`].
+    pub fn answer_as_of(
+        &mut self,
+        now: Time,
+        order: OrderId,
+        outcome: Outcome,
+        response: Option<Span>,
+        copy: SinceFetch,
+    ) -> Result<(), FrontierError> {
         self.advance(now)?;
         let taken = self.orders.take(order).ok_or(FrontierError::UnknownOrder(order))?;
         let host = taken.host;
-        if taken.leased {
+        if taken.had_place {
             self.hosts.finish(host, response);
             self.watch_host(host);
         }
@@ -38,11 +54,12 @@ impl<M: Model> Frontier<M> {
         match outcome {
             Outcome::Seen(_) | Outcome::Dated { .. } | Outcome::Links { .. } => {
                 if self.finds.contains(index) {
-                    self.settle_new(index, taken.leased);
+                    self.settle_new(index, taken.leased, copy);
                     return Ok(());
                 }
-                self.seen(index, outcome);
-                if taken.leased && !self.pages[index as usize].is_special() {
+                self.seen(index, outcome, copy);
+                let is_new = self.pages[index as usize].since() == SinceFetch::fetched_at(now);
+                if is_new && taken.leased && !self.pages[index as usize].is_special() {
                     self.pages[index as usize].set_status(Status::Waiting);
                     self.race.enter_fresh(&mut view!(self), index);
                     return Ok(());
@@ -69,6 +86,20 @@ impl<M: Model> Frontier<M> {
         Ok(())
     }
 
+    /// An order does not count as a request under way at its host from now on, so that the host may be asked again after its gap: a crawler
+    /// fetches the page that paces its requests by itself. Nothing happens to an order that was answered.
+    ///
+    /// # Errors
+    /// If time went backwards.
+    pub fn free_place(&mut self, now: Time, order: OrderId) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        if let Some(host) = self.orders.free_place(order) {
+            self.hosts.finish(host, None);
+            self.watch_host(host);
+        }
+        Ok(())
+    }
+
     /// An order that nobody is there to carry out: what it cost is given back, the page is left alone for a while, and nothing is learned.
     ///
     /// # Errors
@@ -80,7 +111,9 @@ impl<M: Model> Frontier<M> {
             return Ok(());
         }
         self.pace.take_back();
-        self.hosts.finish(taken.host, None);
+        if taken.had_place {
+            self.hosts.finish(taken.host, None);
+        }
         // No request was made: the gap that counts is the one since the request before.
         self.hosts[taken.host as usize].take_back(taken.started);
         self.watch_host(taken.host);
@@ -100,7 +133,7 @@ impl<M: Model> Frontier<M> {
         Ok(())
     }
 
-    pub(super) fn seen(&mut self, index: u32, outcome: Outcome) {
+    pub(super) fn seen(&mut self, index: u32, outcome: Outcome, copy: SinceFetch) {
         let (answer, modified) = match outcome {
             Outcome::Seen(answer) | Outcome::Links { answer, .. } => (answer, None),
             Outcome::Dated { answer, modified } => (answer, Some(modified)),
@@ -109,14 +142,22 @@ impl<M: Model> Frontier<M> {
         let record = &mut self.pages[index as usize];
         // A clock that stood still makes no interval; the page was seen all the same.
         let since = record.since();
-        if let Ok(seen) = Observation::between(since.fetched(), self.now, since.signals(), answer) {
-            let seen = seen.dated(modified.map(|modified| self.now.since(modified).as_secs()));
+        let copy = copy.within(since.fetched(), self.now);
+        let signals = since.signals().saturating_sub(copy.signals());
+        if let Ok(seen) = Observation::between(since.fetched(), copy.fetched(), signals, answer) {
+            let seen = seen.dated(modified.map(|modified| copy.fetched().since(modified).as_secs()));
             let host = HostId(self.names[index as usize].host);
-            self.model.observe(&mut record.page, &mut self.pasts[index as usize], host, self.now, &seen);
+            self.model.observe(
+                &mut record.page,
+                &mut self.pasts[index as usize],
+                host,
+                copy.fetched(),
+                &seen,
+            );
         }
-        record.set_since(SinceFetch::fetched_at(self.now));
+        record.set_since(copy);
         if let (Outcome::Links { new, .. }, Some(hub)) = (outcome, self.hubs.get_mut(&index)) {
-            hub.visited(since.elapsed(self.now).as_secs(), new);
+            hub.visited(since.elapsed(copy.fetched()).as_secs(), new);
         }
         let careful =
             self.model.careful(&self.pages[index as usize].page, &self.pasts[index as usize], self.price);
@@ -155,9 +196,11 @@ impl<M: Model> Frontier<M> {
 
     /// Orders without an answer: their pages are due again, their hosts free.
     pub(super) fn expire(&mut self) {
-        while let Some((page, host)) = self.orders.expire(self.now) {
-            self.hosts.finish(host, None);
-            self.watch_host(host);
+        while let Some((page, host, has_place)) = self.orders.expire(self.now) {
+            if has_place {
+                self.hosts.finish(host, None);
+                self.watch_host(host);
+            }
             if let Ok(index) = self.known(page) {
                 if self.finds.contains(index) {
                     self.pages[index as usize].set_status(Status::New);

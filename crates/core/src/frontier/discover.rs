@@ -122,6 +122,21 @@ impl<M: Model> Frontier<M> {
         Ok(())
     }
 
+    /// The first fetch of a page is worth this share of what it was. Nothing happens to a page that was fetched.
+    ///
+    /// # Errors
+    /// If the page is unknown, the share makes no number, or time went backwards.
+    pub fn discount_first(&mut self, now: Time, page: PageId, share: f64) -> Result<(), FrontierError> {
+        self.advance(now)?;
+        let index = self.known(page)?;
+        if let Some(interest) = self.finds.get(index).map(|find| find.interest) {
+            let interest = Interest { profit: share * interest.profit, ..interest };
+            HubState::new(0.0, interest)?;
+            self.finds.set_interest(index, interest);
+        }
+        Ok(())
+    }
+
     /// A page was found that was never fetched. Its first fetch is worth P e^{-δ·age}; from then on it is a page like others.
     ///
     /// # Errors
@@ -200,10 +215,11 @@ impl<M: Model> Frontier<M> {
 
     /// The first fetch of a new page succeeded: it is a page like others. If the answer was late, another fetch of it may be
     /// under way.
-    pub(super) fn settle_new(&mut self, index: u32, leased: bool) {
+    pub(super) fn settle_new(&mut self, index: u32, leased: bool, copy: SinceFetch) {
         self.finds.remove(index);
+        let copy = copy.within(Time::MIN, self.now);
         let record = &mut self.pages[index as usize];
-        record.set_since(SinceFetch::fetched_at(self.now));
+        record.set_since(copy);
         if leased || record.status() == Status::New {
             record.set_status(Status::Waiting);
             self.reenter(index);

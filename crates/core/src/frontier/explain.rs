@@ -49,6 +49,14 @@ impl<M: Model> Frontier<M> {
         Ok(self.finds.contains(self.known(page)?))
     }
 
+    /// Whether a page is being fetched: it was ordered, and its lease has not ended.
+    ///
+    /// # Errors
+    /// If the page is unknown.
+    pub fn is_ordered(&self, page: PageId) -> Result<bool, FrontierError> {
+        Ok(self.pages[self.known(page)? as usize].status() == Status::Ordered)
+    }
+
     /// Why a page is fetched, or not yet, at this moment, if a fetch must be worth this price.
     ///
     /// # Errors

@@ -38,6 +38,8 @@ struct Kept {
     host: u32,
     started: Option<Started>,
     expires: Time,
+    /// Whether it counts as a request under way at its host.
+    has_place: bool,
 }
 
 /// When an order was made, and when the last request to its host before had begun.
@@ -60,6 +62,8 @@ pub struct OrderSnapshot {
     pub expires: Time,
     /// Whether the lease has ended.
     pub is_late: bool,
+    /// Whether it counts as a request under way at its host.
+    pub has_place: bool,
 }
 
 /// An order that was answered.
@@ -70,6 +74,8 @@ pub(super) struct Taken {
     pub(super) started: Option<Started>,
     /// Whether the lease had not ended.
     pub(super) leased: bool,
+    /// Whether it counted as a request under way at its host until now.
+    pub(super) had_place: bool,
 }
 
 /// All orders without an answer.
@@ -88,7 +94,7 @@ pub(super) struct Orders {
 impl Orders {
     pub(super) fn make(&mut self, page: PageId, host: u32, started: Started, expires: Time) -> OrderId {
         let id = self.first + self.leased.len() as u64;
-        self.leased.push_back(Some(Kept { page, host, started: Some(started), expires }));
+        self.leased.push_back(Some(Kept { page, host, started: Some(started), expires, has_place: true }));
         OrderId(id)
     }
 
@@ -97,19 +103,28 @@ impl Orders {
         if order.0 < self.first {
             let Kept { page, host, started, .. } = self.late.remove(&order.0)?;
             self.late_of.remove(&page);
-            return Some(Taken { page, host, started, leased: false });
+            return Some(Taken { page, host, started, leased: false, had_place: false });
         }
-        let Kept { page, host, started, .. } =
-            self.leased.get_mut((order.0 - self.first) as usize)?.take()?;
+        let Kept { page, host, started, has_place, .. } = self.leased_mut(order)?.take()?;
         self.forget_answered();
         if let Some(late) = self.late_of.remove(&page) {
             self.late.remove(&late);
         }
-        Some(Taken { page, host, started, leased: true })
+        Some(Taken { page, host, started, leased: true, had_place: has_place })
     }
 
-    /// An order whose lease has ended, if there is one. Its answer is still welcome, until the page is ordered and late again.
-    pub(super) fn expire(&mut self, now: Time) -> Option<(PageId, u32)> {
+    fn leased_mut(&mut self, order: OrderId) -> Option<&mut Option<Kept>> {
+        self.leased.get_mut(order.0.checked_sub(self.first)? as usize)
+    }
+
+    /// An order does not count as a request under way any more. Returns its host if it did until now.
+    pub(super) fn free_place(&mut self, order: OrderId) -> Option<u32> {
+        let kept = self.leased_mut(order)?.as_mut()?;
+        std::mem::take(&mut kept.has_place).then_some(kept.host)
+    }
+
+    /// An order whose lease has ended, if there is one, and whether it counted as a request under way at its host. Its answer is still welcome, until the page is ordered and late again.
+    pub(super) fn expire(&mut self, now: Time) -> Option<(PageId, u32, bool)> {
         let kept = self.leased.front().copied().flatten().filter(|kept| kept.expires <= now)?;
         let id = self.first;
         self.leased.pop_front();
@@ -119,7 +134,7 @@ impl Orders {
         if let Some(older) = self.late_of.insert(kept.page, id) {
             self.late.remove(&older);
         }
-        Some((kept.page, kept.host))
+        Some((kept.page, kept.host, kept.has_place))
     }
 
     /// When the next lease ends.
@@ -135,6 +150,7 @@ impl Orders {
             host: HostId(kept.host),
             expires: kept.expires,
             is_late,
+            has_place: kept.has_place,
         };
         let mut orders: Vec<OrderSnapshot> =
             self.late.iter().map(|(id, kept)| snapshot(*id, kept, true)).collect();
@@ -150,8 +166,8 @@ impl Orders {
             all.first = first.id.0.min(next);
             all.leased.resize((next - all.first) as usize, None);
         }
-        for OrderSnapshot { id, page, host, expires, is_late } in orders {
-            let kept = Kept { page, host: host.0, started: None, expires };
+        for OrderSnapshot { id, page, host, expires, is_late, has_place } in orders {
+            let kept = Kept { page, host: host.0, started: None, expires, has_place };
             if is_late {
                 all.late.insert(id.0, kept);
                 all.late_of.insert(page, id.0);

@@ -10,15 +10,15 @@ use std::collections::BinaryHeap;
 use rayon::prelude::*;
 
 use super::problem::{PlanHost, PlanPage, Problem};
+use super::programme::Programme;
 use crate::math::sum::Sum;
-use crate::time::Span;
 
 /// Fetches per page.
 #[derive(Clone, Debug)]
 pub struct Allocation {
     pub(super) counts: Vec<u32>,
     total: u64,
-    /// What the last fetch gained.
+    /// What the last fetch gained: seconds times importance, in units of the greatest one.
     price: f64,
 }
 
@@ -27,6 +27,11 @@ impl Problem {
     /// polite plan (weak politeness).
     pub fn allocate(&self) -> Allocation {
         self.allocate_within(|host| host.most(self.horizon()))
+    }
+
+    /// The best allocation in which no host gets more than the polite-policy paper's ⌊T/P⌋ requests.
+    pub fn allocate_by_paper(&self) -> Allocation {
+        self.allocate_within(|host| host.most_by_paper(self.horizon()))
     }
 
     /// The best allocation without politeness.
@@ -70,13 +75,9 @@ impl Problem {
 }
 
 impl Allocation {
-    /// This one, or the best smaller one if crawlers, each busy for so long with a fetch, cannot make so many: else less valuable
-    /// fetches would take the place of others.
-    #[must_use]
-    pub fn within_reach(&self, problem: &Problem, crawlers: &[Span]) -> Self {
-        let can = crawlers.iter().map(|busy| problem.horizon().as_nanos().div_ceil(busy.as_nanos().max(1)));
-        let can = can.fold(0, u64::saturating_add);
-        if can >= self.total { self.clone() } else { problem.clone().with_budget(can).allocate() }
+    /// The fetches that a programme makes, for the same price.
+    pub(super) fn made(self, problem: &Problem, programme: &Programme) -> Self {
+        Self { counts: programme.made(problem), total: programme.len(), price: self.price }
     }
 
     /// How many fetches there are in all.
@@ -87,11 +88,6 @@ impl Allocation {
     /// How many a page gets, in the order of [`Problem::pages`].
     pub fn fetches(&self, page: usize) -> u32 {
         self.counts[page]
-    }
-
-    /// What a fetch gains at least, where the host has room: importance times seconds.
-    pub fn price(&self) -> f64 {
-        self.price
     }
 
     /// Whether a page that gets nothing would have got a fetch if its host had room for more.

@@ -1,12 +1,13 @@
 //! Plans for a limited time: so many fetches until morning, so many crawlers, so much politeness.
 //!
-//! The steps of the polite-policy paper, each a function of its own:
-//! [`Problem::allocate`] says how many fetches each page gets, [`Allocation::programme`] when they should happen,
+//! The steps of the polite-policy paper are functions of their own:
+//! [`Problem::allocate_by_paper`] says how many fetches each page gets, [`Allocation::programme`] when they should happen,
 //! [`Programme::assign`] which crawler makes them, without ever asking a host too soon.
-//! Between the first two and the third stands what the paper does not have: [`Timing::Balanced`].
+//! [`Problem::plan`] makes the best plan: it carries out all of the paper's and its own, gives the slots of each host to the pages that gain
+//! most there, and keeps the least stale one. [`Problem::allocate`] bounds them all.
 //!
 //! ```
-//! use refrain_core::plan::{PlanPage, Problem, Timing};
+//! use refrain_core::plan::{PlanPage, Problem};
 //! use refrain_core::time::Span;
 //!
 //! let hour = Span::from_whole_secs(3600);
@@ -16,18 +17,20 @@
 //! let day = Span::from_whole_secs(86_400);
 //! let problem = Problem::new(day, 40, &pages, &[0, 0, 1, 1], &gaps).unwrap();
 //! let crawlers = [Span::from_whole_secs(1)];
-//! let allocation = problem.allocate();
-//! let mut programme = allocation.programme(&problem, Timing::Balanced, &crawlers);
-//! let planned = programme.assign(&problem, &crawlers, |_fetch| {});
-//! assert_eq!((planned.executed, planned.dropped), (40, 0));
-//! assert!(programme.staleness(&problem) < problem.staleness_without());
+//! let mut plan = problem.plan(&crawlers);
+//! let carried_out = plan.programme.assign(&problem, &crawlers, |_fetch| {});
+//! assert_eq!((carried_out.executed, carried_out.dropped), (40, 0));
+//! assert!(plan.staleness < problem.staleness_without());
 //! ```
 
 mod allocate;
 mod assign;
 mod balance;
+mod best;
+mod improve;
 mod problem;
 mod programme;
+mod slots;
 mod staleness;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ mod timeline;
 
 pub use allocate::Allocation;
 pub use assign::{Assigned, Fetch};
+pub use best::BestPlan;
 pub use problem::{PlanError, PlanHost, PlanPage, Problem};
 pub use programme::{Programme, Timing};
 pub use timeline::Timeline;

@@ -84,6 +84,11 @@ impl PlanPage {
         self.importance
     }
 
+    /// Seconds from the last fetch to the start; infinite if there was none.
+    pub(super) fn age(&self) -> f64 {
+        self.age
+    }
+
     /// The chance that the copy is fresh at the start. A page that was never fetched has none, even if it never changes.
     pub(super) fn fresh_at_start(&self) -> f64 {
         if self.age == f64::INFINITY { 0.0 } else { (-self.rate * self.age).exp() }
@@ -112,9 +117,14 @@ impl PlanHost {
         self.pages.clone()
     }
 
-    /// How many requests fit into the horizon: the first at once, the others a gap apart.
+    /// The most requests that fit into the horizon: the first at once, the others a gap apart.
     pub fn most(&self, horizon: Span) -> u64 {
         if self.gap == Span::ZERO { u64::MAX } else { horizon.as_nanos().div_ceil(self.gap.as_nanos()) }
+    }
+
+    /// The most requests by the polite-policy paper, ⌊T/P⌋: none, if the gap is longer than the horizon.
+    pub(super) fn most_by_paper(&self, horizon: Span) -> u64 {
+        horizon.as_nanos().checked_div(self.gap.as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
@@ -127,6 +137,7 @@ pub struct Problem {
     hosts: Vec<PlanHost>,
     /// Which of the pages that were given each one is.
     given: Vec<u32>,
+    /// The sum of importances, in units of the greatest.
     weight: f64,
 }
 
@@ -166,7 +177,13 @@ impl Problem {
             given[*place] = page as u32;
             *place += 1;
         }
-        let pages: Vec<PlanPage> = given.iter().map(|page| pages[*page as usize]).collect();
+        let unit = pages.iter().map(|page| page.importance).fold(0.0, f64::max);
+        let normal = |page: &u32| {
+            let page = pages[*page as usize];
+            let share = if unit > 0.0 { rounded(page.importance / unit) } else { 0.0 };
+            PlanPage { importance: share, ..page }
+        };
+        let pages: Vec<PlanPage> = given.iter().map(normal).collect();
         let weight = pages.iter().map(|page| page.importance).collect::<Sum>().get();
         Ok(Self { horizon, budget, pages, hosts, given, weight })
     }
@@ -187,7 +204,15 @@ impl Problem {
         self.budget
     }
 
-    /// The pages, those of a host together.
+    /// The same with no more fetches than crawlers can begin, each busy for so long with a fetch.
+    #[must_use]
+    pub fn within_reach(self, crawlers: &[Span]) -> Self {
+        let can = crawlers.iter().map(|busy| self.horizon.as_nanos().div_ceil(busy.as_nanos().max(1)));
+        let can = can.fold(0, u64::saturating_add);
+        Self { budget: self.budget.min(can), ..self }
+    }
+
+    /// The pages, those of a host together. Importance is in units of the greatest one, so that plans do not depend on its unit.
     pub fn pages(&self) -> &[PlanPage] {
         &self.pages
     }
@@ -225,4 +250,10 @@ impl Problem {
             self.pages.iter().map(|page| page.importance * page.stale_time(horizon).least(0)).collect();
         self.mean(stale.get())
     }
+}
+
+/// A share, rounded to 36 binary digits: the same pages in another unit give the same numbers, though divisions round.
+fn rounded(share: f64) -> f64 {
+    const LOST: u32 = 52 - 36;
+    f64::from_bits((share.to_bits() + (1 << (LOST - 1))) >> LOST << LOST)
 }

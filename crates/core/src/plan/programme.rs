@@ -15,7 +15,7 @@ pub enum Timing {
     Ideal,
     /// The fetches of a host in the order of their best moments, evenly over the horizon: the paper's MERGE.
     Merged,
-    /// Evenly as far as crawlers and hosts demand it, in the order in which all pages of a host lose least by it.
+    /// As close to the best moments as crawlers and hosts allow, in the order in which all pages of a host lose least by it.
     Balanced,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct HostProgramme {
 }
 
 /// All fetches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Programme {
     pub(super) hosts: Vec<HostProgramme>,
 }
@@ -55,7 +55,7 @@ impl Allocation {
     }
 
     /// The best moments of all pages of a host, in order, of equal ones the first page.
-    fn wishes(&self, problem: &Problem, host: &PlanHost) -> Vec<(f64, u32)> {
+    pub(super) fn wishes(&self, problem: &Problem, host: &PlanHost) -> Vec<(f64, u32)> {
         let mut wishes =
             Vec::with_capacity(self.counts[host.pages()].iter().map(|count| *count as usize).sum());
         for page in host.pages() {
@@ -95,6 +95,15 @@ impl Programme {
             fetches.for_each(|(_, page)| made[*page as usize] += 1);
         }
         made
+    }
+
+    /// Leaves out the fetches that are not made.
+    pub(super) fn forget_dropped(&mut self) {
+        for host in &mut self.hosts {
+            let made = host.times.partition_point(|time| *time != DROPPED);
+            host.times.truncate(made);
+            host.pages.truncate(made);
+        }
     }
 
     /// How many fetches there are.

@@ -31,8 +31,8 @@ impl StaleTime {
             return seconds;
         }
         // Fresh at the start with probability e^{-λ·age}.
-        let fresh = (-self.rate * self.age).exp();
-        seconds * (1.0 - fresh) + fresh * self.after_fetch(seconds)
+        let stale = -(-self.rate * self.age).exp_m1();
+        seconds * stale + (1.0 - stale) * self.after_fetch(seconds)
     }
 
     /// How long the copy is stale with so many fetches at the best moments.

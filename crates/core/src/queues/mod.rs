@@ -285,6 +285,12 @@ impl Queues {
         self.ready_again(queue.0);
     }
 
+    /// Nothing of a queue is given before this time; [`Time::MIN`]: that is over.
+    pub fn rest(&mut self, queue: QueueId, until: Time) {
+        self.queues[queue.0 as usize].rests_until = until;
+        self.ready_again(queue.0);
+    }
+
     /// An address counts under the limit of its queue, as it did before a restart.
     pub fn restore_count(&mut self, queue: QueueId, id: ItemId) {
         if self.items.get(id.0 as usize).is_some_and(|item| item.queue == queue.0) {

@@ -47,6 +47,8 @@ pub(super) struct Queue {
     pub(super) crawl: u32,
     pub(super) key: Box<str>,
     pub(super) manners: Manners,
+    /// Nothing is given before, whatever is said of the queue: what is in it is on a host that is not asked. Not kept over a restart.
+    pub(super) rests_until: Time,
     /// All of its addresses, in the order in which they came; those that were removed until the next sweep.
     pub(super) items: Vec<u32>,
     pub(super) removed: u32,
@@ -69,6 +71,7 @@ impl Queue {
             crawl,
             key,
             manners: Manners::default(),
+            rests_until: Time::MIN,
             items: Vec::new(),
             removed: 0,
             completed: 0,
@@ -181,7 +184,7 @@ impl Queue {
     pub(super) fn polite_from(&self, default_delay: Span) -> Time {
         let delay = self.manners.delay.unwrap_or(default_delay);
         let polite = self.manners.served.map_or(Time::MIN, |served| served + delay);
-        polite.max(self.manners.blocked_until.unwrap_or(Time::MIN))
+        polite.max(self.manners.blocked_until.unwrap_or(Time::MIN)).max(self.rests_until)
     }
 
     /// How many may still be given under its limit.

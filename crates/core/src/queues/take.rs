@@ -33,8 +33,8 @@ pub struct Taken {
 impl Queues {
     /// Gives what is due, at most what is wanted.
     pub fn take(&mut self, now: Time, wanted: &Wanted) -> Taken {
-        // Leases are whole seconds, and none is shorter than wanted.
-        let until = second(now + wanted.lease).saturating_add(1).min(PARKED - 1);
+        // Leases end at whole seconds, and none is longer than wanted.
+        let until = second(now + wanted.lease).min(PARKED - 1);
         let mut taken = Taken { items: Vec::new(), until };
         if !self.active {
             return taken;

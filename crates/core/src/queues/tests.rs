@@ -76,6 +76,27 @@ fn leases_end_and_dates_come() {
 }
 
 #[test]
+fn a_lease_is_at_most_as_long_as_wanted() {
+    let mut queues = filled(&["x"], 1);
+    // Begun at the end of a second: it ends at a whole second.
+    assert_eq!(counts(&queues.take(at(100.9), &any(1, 1))), [(0, 1)]);
+    assert_eq!(counts(&queues.take(at(129.9), &any(1, 1))), []);
+    assert_eq!(counts(&queues.take(at(130.0), &any(1, 1))), [(0, 1)], "29.1 seconds, not 30.1");
+}
+
+#[test]
+fn a_queue_rests_while_its_host_is_not_asked() {
+    let mut queues = filled(&["x", "y"], 2);
+    queues.rest(QueueId(0), at(200.0));
+    assert_eq!(counts(&queues.take(at(100.0), &any(9, 1))), [(1, 1)]);
+    queues.rest(QueueId(0), Time::MIN);
+    assert_eq!(counts(&queues.take(at(101.0), &any(9, 1))), [(0, 1)]);
+    queues.rest(QueueId(0), at(200.0));
+    assert_eq!(counts(&queues.take(at(199.0), &any(9, 2))), [(1, 2)]);
+    assert_eq!(counts(&queues.take(at(200.0), &any(9, 2))), [(0, 2)], "that is over");
+}
+
+#[test]
 fn nothing_given_starts_no_delay() {
     let mut queues = filled(&["x"], 1);
     queues.put(at(100.0), QueueId(0), print(QueueId(0), 0), Said::Known(150), None);
@@ -160,9 +181,9 @@ fn after_a_restart_all_is_as_it_was() {
     queues.restore(ItemId(6), queue, print(queue, 6), 50, 70);
     queues.lease(ItemId(6), 130);
     queues.begin();
-    assert_eq!(queues.take(at(100.0), &any(9, 9)).items, [(queue, vec![ItemId(2)])]);
+    assert_eq!(queues.take(at(101.0), &any(9, 9)).items, [(queue, vec![ItemId(2)])]);
     assert_eq!(
-        queues.tally(at(100.0), &[queue]),
+        queues.tally(at(101.0), &[queue]),
         Tally { waiting: 2, leased: 2, completed: 1, queues: 1, active: 1 }
     );
     assert_eq!(queues.take(at(130.0), &any(9, 9)).items, [(queue, vec![ItemId(6)])]);

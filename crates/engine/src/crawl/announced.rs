@@ -99,20 +99,22 @@ impl Crawl {
             frontier.refresh(now, page)?;
         }
         let (believed, since) = frontier.page(page)?;
-        // Who has no copy gets one anyway; and what the copy has is no news.
-        if frontier.is_new(page)? || !news.said.may_be_after(since.fetched()) {
+        // A page without a copy is fetched anyway, but a first fetch that is under way may have seen an earlier version; and what the copy has is no news.
+        let (is_new, is_ordered) = (frontier.is_new(page)?, frontier.is_ordered(page)?);
+        if if is_new { !is_ordered } else { !news.said.may_be_after(since.fetched()) } {
             return Ok(Yield::default());
         }
         let rate = believed.inner().change_rate().map_or(0.0, |rate| rate.mean());
         let host = frontier.host_of(page)?;
-        let (counts, write) = self.scheduler.listening.signal(stored, host, kind);
+        let taken = self.scheduler.listening.signal(stored, kind, now, is_ordered);
+        let counts = taken && self.scheduler.listening.is_heard(host, kind);
         self.decided(|| Decision::Heard { time: now, page: stored, kind, counts });
         for host in self.scheduler.listening.reconsidered() {
             self.scheduler.frontier.model_mut().inner_mut().listen_anew(host);
         }
         let worth = if counts { self.signal(now, page, since)? } else { 0.0 };
         self.summary.signals += 1;
-        if write {
+        if taken {
             let signal =
                 Signal { said: Some(said), worth: Some(worth), ..Signal::new(stored, kind.as_str(), now) };
             self.journal.signal(now, signal);
@@ -134,24 +136,24 @@ impl Crawl {
         Ok((value(frontier, &since)? - before).max(0.0))
     }
 
-    /// A page was looked at: what was announced of it came true, or did not.
-    pub(super) fn judge_signals(&mut self, visited: &Visited) -> Result<(), CrawlError> {
-        let Seen::Read(read) = &visited.seen else { return Ok(()) };
+    /// A page was fetched: what was announced of it before the request came true, or did not. Returns how many later signals count.
+    pub(super) fn judge_signals(&mut self, visited: &Visited) -> Result<u32, CrawlError> {
+        let Seen::Read(read) = &visited.seen else { return Ok(0) };
         let (stored, scheduler) = (visited.stored, &mut self.scheduler);
-        let (Some(changed), true) = (is_change(read), scheduler.frontier.page(visited.page).is_ok()) else {
+        if scheduler.frontier.page(visited.page).is_err() {
             scheduler.listening.forget(stored);
-            return Ok(());
-        };
-        let kinds = scheduler.pages.index.kinds_of(stored);
-        if kinds.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
-        let rate = scheduler.frontier.page(visited.page)?.0.inner().change_rate();
-        let elapsed = read.elapsed.map_or(0.0, refrain_core::time::Span::as_secs);
-        let expected = rate.map_or(0.0, |rate| rate.mean() * elapsed);
         let host = scheduler.frontier.host_of(visited.page)?;
-        let came_true = scheduler.listening.judge(stored, host, &kinds, expected, changed);
-        self.summary.came_true += u64::from(came_true);
-        Ok(())
+        let seen = scheduler.listening.take_until(stored, visited.asked);
+        if let Some(changed) = is_change(read) {
+            let kinds = scheduler.pages.index.kinds_of(stored);
+            let rate = scheduler.frontier.page(visited.page)?.0.inner().change_rate();
+            let elapsed = read.elapsed.map_or(0.0, refrain_core::time::Span::as_secs);
+            let expected = rate.map_or(0.0, |rate| rate.mean() * elapsed);
+            let came_true = scheduler.listening.judge(&seen, host, &kinds, expected, changed);
+            self.summary.came_true += u64::from(came_true);
+        }
+        Ok(self.scheduler.listening.heard_of(stored, host))
     }
 }

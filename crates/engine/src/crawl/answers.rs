@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use refrain_core::estimate;
 use refrain_core::frontier;
+use refrain_core::page::SinceFetch;
 use refrain_core::time::{Span, Time};
 use refrain_store::{HostUpdate, Known, Look, Outcome, PageState, Robots, Role};
 
 use super::Crawl;
+use super::digest::Then;
 use super::shown::Shown;
 use crate::CrawlError;
 use crate::back_off::doubled;
 use crate::decision::Decision;
 use crate::read::{Answer, Read};
-use crate::restore::shape;
+use crate::restore::{shape, share_after};
 use crate::rules::{HostRules, Verdict};
 use crate::settings::Until;
 use crate::told::Told;
@@ -50,10 +52,10 @@ struct Meaning {
 
 impl Crawl {
     /// A visit of our own is over.
-    pub(super) fn visited(&mut self, now: Time, visited: Visited) -> Result<(), CrawlError> {
-        match self.digest.keep(visited) {
-            None => Ok(()),
-            Some(visited) => self.end_visit(now, visited),
+    pub(super) fn visited(&mut self, now: Time, mut visited: Box<Visited>) -> Result<(), CrawlError> {
+        match visited.seen.take_announced() {
+            Some(announced) => self.take_up_announced(now, announced, Then::Visit(visited)),
+            None => self.end_visit(now, *visited),
         }
     }
 
@@ -81,15 +83,21 @@ impl Crawl {
         shown.add(earlier);
         if let Some(order) = visited.order {
             self.measure(&visited);
-            self.judge_signals(&visited)?;
-            self.answer(now, order, &visited, &shown)?;
+            let later = self.judge_signals(&visited)?;
+            let copy = SinceFetch::with_signals(visited.time, later);
+            self.answer(now, (order, copy), &visited, &shown)?;
             self.learn_hub(now, visited.stored, visited.page, &shown)?;
         }
         if matches!(visited.seen, Seen::Postponed(_)) {
             return Ok(());
         }
-        self.judge_host(now, visited.asked, &visited.host, &visited.seen)?;
-        self.try_well_known(now, &visited.host);
+        if !self.queued.hides_host(&visited.host, visited.stored, &visited.seen) {
+            self.judge_host(now, visited.asked, &visited.host, &visited.seen)?;
+        }
+        // Without fetchers, guessed feeds and sitemaps would be pages that nothing fetches.
+        if self.settings.fetches || self.external.is_there(now) {
+            self.try_well_known(now, &visited.host);
+        }
         let meaning = meaning(&visited);
         visited.memo.failures = meaning.outcome.failures_after(visited.memo.state, visited.memo.failures);
         visited.memo.state = meaning.state;
@@ -98,11 +106,11 @@ impl Crawl {
         self.was_hurried(now, stored, order)
     }
 
-    /// Tells the frontier.
+    /// Tells the frontier what came of an order: the copy, if there is one, is as of the time in `copy`, and so many signals came later.
     fn answer(
         &mut self,
         now: Time,
-        order: frontier::OrderId,
+        (order, copy): (frontier::OrderId, SinceFetch),
         visited: &Visited,
         shown: &Shown,
     ) -> Result<(), CrawlError> {
@@ -116,8 +124,16 @@ impl Crawl {
             Seen::Postponed(until) => frontier::Outcome::Failed { retry_after: until.since(now) },
             _ => frontier::Outcome::Failed { retry_after: meaning.retry.unwrap_or(RETRY) },
         };
-        self.answer_order(now, order, outcome, visited.response)?;
+        self.answer_order(now, (order, copy), outcome, visited.response)?;
         let frontier = &mut self.scheduler.frontier;
+        if meaning.outcome.is_failure() && !matches!(visited.seen, Seen::Postponed(_)) {
+            let failures = meaning.outcome.failures_after(visited.memo.state, visited.memo.failures);
+            match frontier.discount_first(now, visited.page, share_after(failures)) {
+                // It was removed meanwhile.
+                Ok(()) | Err(frontier::FrontierError::UnknownPage(_)) => {}
+                Err(why) => return Err(why.into()),
+            }
+        }
         if frontier.page(visited.page).is_ok() && !frontier.is_new(visited.page)? {
             self.scheduler.pages.sites.wait_no_more(visited.page);
         }
@@ -137,11 +153,11 @@ impl Crawl {
     pub(super) fn answer_order(
         &mut self,
         now: Time,
-        order: frontier::OrderId,
+        (order, copy): (frontier::OrderId, SinceFetch),
         outcome: frontier::Outcome,
         response: Option<Span>,
     ) -> Result<(), CrawlError> {
-        match self.scheduler.frontier.answer(now, order, outcome, response) {
+        match self.scheduler.frontier.answer_as_of(now, order, outcome, response, copy) {
             // So late that the page was ordered again, and that order answered: nothing to learn from this one.
             Ok(()) | Err(frontier::FrontierError::UnknownOrder(_)) => Ok(()),
             Err(why) => Err(why.into()),
@@ -183,8 +199,9 @@ impl Crawl {
                 }
             }
         }
-        let until = entry.left_alone();
+        let (until, rests_until) = (entry.left_alone(), entry.back_off.until.unwrap_or(Time::MIN));
         self.scheduler.frontier.back_off(now, id, until)?;
+        self.queued.rest(id, rests_until);
         self.write_host(now, host, None);
         if matches!(seen, Seen::SlowDown(_)) {
             self.journal.hurry();
@@ -249,11 +266,13 @@ impl Crawl {
 
     fn record(&mut self, now: Time, visited: Visited, meaning: Meaning) {
         // The memory of the fetch is free when this is done.
-        let Visited { page, stored, time, status, bytes, took, mut memo, seen, room: _room, .. } = visited;
+        let Visited { page, stored, time, asked, status, bytes, took, mut memo, seen, room: _room, .. } =
+            visited;
         let past = self.scheduler.frontier.past(page).ok();
         let mut look = Look {
             page: stored,
             time,
+            asked,
             elapsed: None,
             outcome: meaning.outcome,
             counted: None,
@@ -268,7 +287,7 @@ impl Crawl {
         };
         let mut note = meaning.note;
         if let Seen::Redirected(target) = &seen {
-            memo.led_to(target);
+            memo.led_to(target.as_ref());
             look.known = Some(known(&memo, None, None));
         }
         if let Seen::Read(read) = seen {
@@ -360,7 +379,7 @@ fn meaning(visited: &Visited) -> Meaning {
             means(outcome, PageState::Active, None, None)
         }
         Seen::Redirected(target) => {
-            let note = Some(format!("leads to {target}"));
+            let note = target.as_ref().map(|target| format!("leads to {target}"));
             means(Outcome::Redirected, PageState::Active, note, Some(RETRY_REDIRECTED))
         }
         Seen::Gone => means(Outcome::Gone, PageState::Gone, None, retry(Outcome::Gone)),

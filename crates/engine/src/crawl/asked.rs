@@ -10,6 +10,7 @@ use refrain_store::PageId;
 use tokio::sync::oneshot;
 
 use super::Crawl;
+use super::digest::Then;
 use super::enter::Refused;
 use super::pulse::{has_signals, log_fresh};
 use crate::CrawlError;
@@ -79,11 +80,10 @@ impl Crawl {
                 }
                 Err(reused) => tell(reply, Err(reused)),
             },
-            Ask::Distributed { page, url, announced, once, reply } => match self.once(now, once) {
-                Ok(again) => {
-                    let news = if again { 0 } else { self.take_feed(now, page, &url, *announced)? };
-                    self.journal.when_written(now, move |_| tell(reply, Ok(news)));
-                }
+            // It counts as having come once all of it is taken up: until then it may come again.
+            Ask::Distributed { page, url, announced, once, reply } => match self.came(now, once) {
+                Ok(false) => self.take_feed(now, page, &url, announced, (once, reply))?,
+                Ok(true) => self.journal.when_written(now, move |_| tell(reply, Ok(0))),
                 Err(reused) => tell(reply, Err(reused)),
             },
             Ask::Reads { reads, reply } => {
@@ -108,6 +108,7 @@ impl Crawl {
             Ask::Results { results, reply } => self.take_results(now, results, reply)?,
             Ask::Enqueue { pages, reply } => self.enqueue(now, &pages, reply),
             Ask::Dequeue { pages, reply } => self.dequeue(now, pages, reply)?,
+            Ask::AtATime { most, reply } => self.serve_at_a_time(now, most, reply)?,
             Ask::Looked { looks, reply } => self.take_looks(now, looks, reply)?,
             Ask::UnderWay { reply } => tell(reply, self.under_way()),
             Ask::Keep { meta, reply } => {
@@ -239,13 +240,17 @@ impl Crawl {
 
     /// Whether a request came before. If not, it is known again once what it changes is on the disk.
     fn once(&mut self, now: Time, once: Option<Once>) -> Result<bool, Reused> {
-        let Some(once) = once else { return Ok(false) };
-        let again = self.once.came(once, now)?;
-        if !again {
+        let again = self.came(now, once)?;
+        if let Some(once) = once.filter(|_| !again) {
             let kept = self.once.keep(once, now);
             self.journal.keep(now, vec![kept]);
         }
         Ok(again)
+    }
+
+    /// Whether a request came before, and all that it changes is known.
+    fn came(&self, now: Time, once: Option<Once>) -> Result<bool, Reused> {
+        once.map_or(Ok(false), |once| self.once.came(once, now))
     }
 
     /// What has become of a signal that came before.
@@ -313,15 +318,18 @@ impl Crawl {
         now: Time,
         page: PageId,
         url: &PageUrl,
-        announced: Announced,
-    ) -> Result<u64, CrawlError> {
+        announced: Box<Announced>,
+        (once, reply): (Option<Once>, oneshot::Sender<Result<u64, Reused>>),
+    ) -> Result<(), CrawlError> {
         let memo = match self.journal.memo(page) {
             Some(memo) => Some(memo),
             None => self.memo(page)?,
         };
-        let Some(memo) = memo.filter(|memo| memo.url.as_str() == url.as_str()) else { return Ok(0) };
-        let yields = self.announced(now, page, &memo, Box::new(announced))?;
-        Ok(yields.news as u64)
+        let Some(memo) = memo.filter(|memo| memo.url.as_str() == url.as_str()) else {
+            self.journal.when_written(now, move |_| tell(reply, Ok(0)));
+            return Ok(());
+        };
+        self.take_up_announced(now, announced, Then::Feed { page, memo: Box::new(memo), once, reply })
     }
 
     /// Pages that people read.

@@ -5,10 +5,10 @@ use refrain_fetch::url::PageUrl;
 use refrain_store::{NewPage, Role};
 
 use super::Crawl;
-use crate::catalogue::Guest;
-use crate::scope::{Facts, Verdict, Way, judge};
+use crate::catalogue::{Guest, Welcome};
+use crate::scope::{Facts, Verdict, Way, is_chosen, judge};
 use crate::settings::host_name;
-use crate::sites::ENDLESS;
+use crate::sites::{ENDLESS, PLACES};
 use crate::told::Told;
 
 /// Why an address is not taken up.
@@ -40,7 +40,7 @@ impl Crawl {
         if self.scheduler.pages.index.is_known(url.as_str()) {
             return Err(Refused::Known);
         }
-        if !self.may_come(way, from.unwrap_or(url), url) {
+        if !self.may_come(now, way, from.unwrap_or(url), url) {
             return Err(Refused::OutOfScope);
         }
         let (known, most) = (self.scheduler.pages.index.len(), self.settings.most_pages);
@@ -57,22 +57,23 @@ impl Crawl {
             return Err(Refused::Known);
         }
         let host = self.scheduler.host(&page.host);
-        self.scheduler.pages.sites.add_page(host, page.origin.role == Role::Page, chosen);
+        let role = page.origin.role;
+        self.scheduler.pages.sites.add_page(host, role == Role::Page, is_chosen(page.found, role));
         Ok(self.journal.page(now, page))
     }
 
     /// Whether an address may come in this way at all.
-    fn may_come(&mut self, way: Way, from: &PageUrl, to: &PageUrl) -> bool {
+    fn may_come(&mut self, now: Time, way: Way, from: &PageUrl, to: &PageUrl) -> bool {
         match judge(self.settings.follow.as_ref(), way, from, to, self.facts(way, from, to)) {
             Verdict::In => true,
             Verdict::Out => false,
             Verdict::Guest => {
                 let guest = match way {
-                    Way::Redirect { .. } => Guest::Redirect,
+                    Way::Redirect { .. } | Way::RobotsRedirect => Guest::Redirect,
                     Way::Hub => Guest::Hub,
                     _ => Guest::Outlet,
                 };
-                self.welcomes(from, guest, to)
+                self.welcomes(now, from, guest, to)
             }
         }
     }
@@ -84,7 +85,8 @@ impl Crawl {
             |url: &PageUrl| hosts.get(url.origin()).is_some_and(|entry| sites.crawled_of(entry.id) > 0);
         let host_is_crawled = is_crawled(to);
         Facts {
-            namer_is_crawled: is_crawled(from),
+            // Feeds are often on a host of their own.
+            namer_is_crawled: is_crawled(from) || (way == Way::Hub && sites.is_crawled(from)),
             host_is_crawled,
             site_is_crawled: host_is_crawled || sites.is_crawled(to),
             is_vouched_for: matches!(way, Way::Entry | Way::Index) && self.may_speak(from, to),
@@ -92,10 +94,14 @@ impl Crawl {
     }
 
     /// Whether the host of `from` may name the host of `to`, which is out of scope, beside those that it named before.
-    fn welcomes(&mut self, from: &PageUrl, guest: Guest, to: &PageUrl) -> bool {
+    fn welcomes(&mut self, now: Time, from: &PageUrl, guest: Guest, to: &PageUrl) -> bool {
         let Some(entry) = self.scheduler.hosts.get_mut(from.origin()) else { return false };
         let chosen = self.scheduler.pages.sites.chosen_of(entry.id);
-        entry.welcomes(guest, to.origin(), chosen)
+        let welcome = entry.welcomes(guest, to.origin(), chosen);
+        if welcome == Welcome::New {
+            self.journal.keep(now, vec![guest.kept(from.origin(), to.origin())]);
+        }
+        welcome != Welcome::Full
     }
 
     /// Whether a host that is not known yet is taken up, though the crawl found it by itself: a domain may answer for endless names.
@@ -114,8 +120,9 @@ impl Crawl {
         if count == 1 {
             self.tell(|| {
                 Told::Warning(format!(
-                    "{site}: {most} of its names lead to one address or to none that is known; further names that only links \
-                     show are not visited (max_names_per_domain)"
+                    "{site}: it has {most} names at one address or at none that is known, or {} in all; further names that the \
+                     crawl finds are not visited (max_names_per_domain)",
+                    PLACES.saturating_mul(most)
                 ))
             });
         }
@@ -123,10 +130,9 @@ impl Crawl {
     }
 
     /// Whether a redirect from one host to another is followed. The host that it leads to is known from then on.
-    pub(super) fn leads_on(&mut self, now: Time, from: &str, to: &PageUrl, chosen: bool) -> bool {
+    pub(super) fn leads_on(&mut self, now: Time, way: Way, from: &str, to: &PageUrl) -> bool {
         let Ok(from) = PageUrl::parse(from) else { return false };
-        let leads =
-            self.may_come(Way::Redirect { chosen }, &from, to) && (chosen || self.has_room_for_name(now, to));
+        let leads = self.may_come(now, way, &from, to) && self.has_room_for_name(now, to);
         if leads {
             self.scheduler.host(&host_name(to));
         }
@@ -134,7 +140,7 @@ impl Crawl {
     }
 
     /// Whether a page, or a feed, may tell of a hub.
-    pub(super) fn may_have_hub(&mut self, page: &PageUrl, hub: &PageUrl) -> bool {
-        self.may_come(Way::Hub, page, hub)
+    pub(super) fn may_have_hub(&mut self, now: Time, page: &PageUrl, hub: &PageUrl) -> bool {
+        self.may_come(now, Way::Hub, page, hub)
     }
 }

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::Crawl;
 use super::asked::tell;
+use super::digest::Then;
 use super::left::{Kept, Left};
 use super::shown::Shown;
 use crate::CrawlError;
@@ -44,6 +45,19 @@ pub(super) struct External {
     stale: Vec<u64>,
     /// Where fetchers are whose page was forgotten meanwhile.
     left: Left,
+    /// Results of which some looks are not taken in, by number; and the last number that was used.
+    calls: IdMap<u64, Call>,
+    last_call: u64,
+}
+
+/// Results that came together. They are answered, and count as answers to their grants, once all of them are taken in.
+struct Call {
+    /// Looks that wait until all that they announce was taken up.
+    waiting: usize,
+    /// The grants that they answer.
+    grants: Vec<u64>,
+    receipts: Vec<Receipt>,
+    reply: oneshot::Sender<Vec<Receipt>>,
 }
 
 /// A grant that was not answered in full.
@@ -63,7 +77,7 @@ struct Fetch {
 
 /// What a fetcher that is at work keeps from others.
 #[derive(Clone, Copy)]
-enum Held {
+pub(super) enum Held {
     /// The page, and a place at its host.
     Order(OrderId),
     /// A place at the host, since the page is not crawled any more.
@@ -326,16 +340,32 @@ impl Crawl {
         results: Vec<Prepared>,
         reply: oneshot::Sender<Vec<Receipt>>,
     ) -> Result<(), CrawlError> {
-        let mut receipts = Vec::with_capacity(results.len());
-        let mut touched: Vec<u64> = Vec::new();
+        self.external.last_call += 1;
+        let number = self.external.last_call;
+        // It ends with itself, if nothing else has to wait.
+        let receipts = Vec::with_capacity(results.len());
+        self.external.calls.insert(number, Call { waiting: 1, grants: Vec::new(), receipts, reply });
         for Prepared { lease, done } in results {
-            let receipt = self.take_result(now, lease, done)?;
-            if receipt == Receipt::Taken && !touched.contains(&lease.grant) {
-                touched.push(lease.grant);
+            let receipt = self.take_result(now, lease, done, number)?;
+            let Some(call) = self.external.calls.get_mut(&number) else { continue };
+            if receipt == Receipt::Taken && !call.grants.contains(&lease.grant) {
+                call.grants.push(lease.grant);
             }
-            receipts.push(receipt);
+            call.receipts.push(receipt);
         }
-        for id in touched {
+        self.look_of_call_ended(now, number);
+        Ok(())
+    }
+
+    /// A look was taken in. If it was the last of those that came together they are answered.
+    pub(super) fn look_of_call_ended(&mut self, now: Time, number: u64) {
+        let Some(call) = self.external.calls.get_mut(&number) else { return };
+        call.waiting -= 1;
+        if call.waiting > 0 {
+            return;
+        }
+        let Some(Call { grants, receipts, reply, .. }) = self.external.calls.remove(&number) else { return };
+        for id in grants {
             match self.external.open.get(&id) {
                 Some(open) if open.left > 0 => self.journal.grant(now, open.facts(id)),
                 _ => {
@@ -345,10 +375,15 @@ impl Crawl {
             }
         }
         self.journal.when_written(now, move |_| tell(reply, receipts));
-        Ok(())
     }
 
-    fn take_result(&mut self, now: Time, lease: LeaseId, done: Done) -> Result<Receipt, CrawlError> {
+    fn take_result(
+        &mut self,
+        now: Time,
+        lease: LeaseId,
+        done: Done,
+        call: u64,
+    ) -> Result<Receipt, CrawlError> {
         let Some(open) = self.external.open.get_mut(&lease.grant) else {
             let was = (1..=self.external.last).contains(&lease.grant);
             return Ok(if was { Receipt::Over } else { Receipt::Unknown });
@@ -368,7 +403,7 @@ impl Crawl {
         open.left -= 1;
         self.summary.taken += 1;
         match done {
-            Done::Looked(looked) => self.take_look(now, lease.page, held, *looked)?,
+            Done::Looked(looked) => self.take_look(now, lease.page, held, looked, call)?,
             Done::Ruled { host, rules, text, wait, response } => {
                 let seen = match (&rules.verdict, wait) {
                     (Verdict::Rules(_), _) => None,
@@ -387,7 +422,33 @@ impl Crawl {
         Ok(Receipt::Taken)
     }
 
-    fn take_look(&mut self, now: Time, stored: PageId, held: Held, looked: Looked) -> Result<(), CrawlError> {
+    fn take_look(
+        &mut self,
+        now: Time,
+        stored: PageId,
+        held: Held,
+        mut looked: Box<Looked>,
+        call: u64,
+    ) -> Result<(), CrawlError> {
+        match looked.seen.take_announced() {
+            Some(announced) => {
+                if let Some(call) = self.external.calls.get_mut(&call) {
+                    call.waiting += 1;
+                }
+                self.take_up_announced(now, announced, Then::Look { stored, held, looked, call })
+            }
+            None => self.end_look(now, stored, held, *looked),
+        }
+    }
+
+    /// Everything that a look by another fetcher showed is taken up, but for what a part of a turn is enough for.
+    pub(super) fn end_look(
+        &mut self,
+        now: Time,
+        stored: PageId,
+        held: Held,
+        looked: Looked,
+    ) -> Result<(), CrawlError> {
         let asked = !matches!(looked.seen, Seen::Disallowed);
         let (name, response) = (looked.host.clone(), looked.response);
         match (held, self.scheduler.pages.scheduled(stored)) {

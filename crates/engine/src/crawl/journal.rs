@@ -375,6 +375,7 @@ mod tests {
         let look = Look {
             page: PageId(number as i64),
             time: Time::ZERO,
+            asked: Time::ZERO,
             elapsed: None,
             outcome: Outcome::First,
             counted: None,

@@ -44,11 +44,12 @@ use std::sync::{Arc, Mutex};
 use refrain_core::frontier::{Order, OrderId};
 use refrain_core::ids::IdMap;
 use refrain_core::time::{Span, Time};
+use refrain_fetch::change::LATE;
 use refrain_fetch::client::Client;
 use refrain_fetch::url::PageUrl;
 use refrain_store::{PageState, Reader, Store, StoreError};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::CrawlError;
 use crate::alarm::Alarm;
@@ -71,7 +72,7 @@ use crate::settings::{Settings, Until, host_name};
 use crate::spending;
 use crate::standing::{Paid, Price, Standing};
 use crate::told::{Summary, Told, ToldSender};
-use crate::visit::{Job, Kit, readers, visit};
+use crate::visit::{ANNOUNCING, Job, Kit, readers, visit};
 pub(crate) use answers::retry;
 use decided::Keeper;
 use digest::Digest;
@@ -96,7 +97,7 @@ pub struct Crawl {
     queues: Option<queues::Keeper>,
     recorder: Recorder,
     /// The pages in queues of other crawlers whose values decide.
-    queued: Queued,
+    queued: Box<Queued>,
     kit: Arc<Kit>,
     events: UnboundedReceiver<Event>,
     knocks: Knocks,
@@ -195,6 +196,7 @@ impl Crawl {
             lent: Lent::default(),
             copies: Mutex::new(Reader::open(directory)?),
             readers: readers(),
+            announcing: Arc::new(Semaphore::new(ANNOUNCING)),
         });
         Ok(Self {
             clock,
@@ -202,7 +204,7 @@ impl Crawl {
             reader,
             recorder,
             queues: None,
-            queued: Queued::default(),
+            queued: Box::default(),
             kit,
             events,
             knocks: Knocks::default(),
@@ -402,7 +404,7 @@ impl Crawl {
             self.scheduler.frontier.set_aside(now, order.id, back_off.since(now))?;
         }
         while let Some((order, stored)) = self.any_order(now)? {
-            if !self.queued.give(&order, stored) {
+            if !self.give_to_queue(now, &order, stored)? {
                 return Ok(Some((order, stored)));
             }
         }
@@ -511,11 +513,14 @@ impl Crawl {
         // A look without an order is there for its links.
         let doubted = order.and_then(|_| self.doubted(stored));
         let host = self.scheduler.hosts.get(&host_name(&memo.url));
+        // A look that comes later settles nothing.
+        let is_soon = host.is_none_or(|host| host.gap(self.scheduler.manners.gap) <= LATE);
         let purpose = Purpose {
             doubted,
-            may_look_again: order.is_some() && self.may_look_again(),
+            may_look_again: order.is_some() && is_soon && self.may_look_again(),
             is_quiet_host: host.is_some_and(|host| host.noise.is_quiet()),
             wants_links,
+            ..Purpose::default()
         };
         let number = self.visits.begin(memo.url.as_str(), now);
         let what = format!("the visit to {}", memo.url);
@@ -546,7 +551,7 @@ impl Crawl {
     fn happen(&mut self, event: Event) -> Result<(), CrawlError> {
         let now = self.wake();
         match event {
-            Event::Visited(visited) => self.visited(now, *visited)?,
+            Event::Visited(visited) => self.visited(now, visited)?,
             Event::Knock { host, again, enter } => {
                 let host = self.scheduler.host(&host);
                 self.is_located(now, host)?;
@@ -557,9 +562,9 @@ impl Crawl {
                 self.scheduler.frontier.leave(now, host, response)?;
             }
             Event::Located { host, found } => self.has_located(now, &host, found)?,
-            Event::Leads { from, to, chosen, reply } => {
+            Event::Leads { way, from, to, reply } => {
                 // The visit may be gone.
-                let _ = reply.send(self.leads_on(now, &from, &to, chosen));
+                let _ = reply.send(self.leads_on(now, way, &from, &to));
             }
             Event::Answered { host } => self.answered(now, &host)?,
             Event::Rules { host, known } => {
@@ -668,7 +673,11 @@ impl Crawl {
 
     /// Fetches whose outcome is not on the disk yet.
     fn under_way(&self) -> usize {
-        self.visits.len() + self.external.under_way() + self.doubts.len() + self.journal.unwritten()
+        self.visits.len()
+            + self.external.under_way()
+            + self.digest.looks()
+            + self.doubts.len()
+            + self.journal.unwritten()
     }
 
     /// Publishes an event. Returns false if there was no room for it.

@@ -72,7 +72,7 @@ impl Crawl {
         for hub in hubs.take(MOST_HUBS) {
             let key = (page, hub.as_str().into());
             // An event that was dropped is sent again after the next visit.
-            if self.may_have_hub(url, hub)
+            if self.may_have_hub(now, url, hub)
                 && self.hubs_told.get(&key, now).is_none()
                 && self.tell(|| Told::Hub { page, topic: topic.to_string(), hub: hub.to_string() })
             {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc;
 
-use refrain_core::frontier::{Budget, Order, OrderId};
+use refrain_core::frontier::{Budget, HostId, Order, OrderId};
 use refrain_core::time::{Span, Time};
 use refrain_store::{Edit, NewPage, Origin, PageId, Role};
 use tokio::sync::oneshot;
@@ -15,12 +15,13 @@ use super::led::Led;
 use super::shown::Shown;
 use super::shown::worth;
 use crate::CrawlError;
-use crate::handle::{Done, Entered, Looked, Saw, looked};
+use crate::handle::{Done, Entered, Looked, Saw, Terms, looked};
 use crate::hubs::Yield;
 use crate::index::Place;
 use crate::memo::Memo;
 pub(super) use crate::queues::FOUND;
 use crate::queues::{Keeper, Note};
+use crate::restore::LEASE;
 use crate::scope::Way;
 use crate::seeds;
 use crate::settings::host_name;
@@ -36,17 +37,47 @@ const MOST_ASIDE: usize = 1000;
 /// A page of which nothing can be learned is looked at again after this at the soonest, and at the latest.
 const UNKNOWN: (Span, Span) = (Span::from_whole_secs(1), Span::from_whole_secs(86_400));
 
+/// A host is to blame for pages without an answer when so many of its pages in a row had none.
+const SILENT: usize = 3;
+
+/// A page that is due in its queue, or being fetched.
+struct Due {
+    order: OrderId,
+    host: HostId,
+    expires: Time,
+}
+
 /// Pages that other crawlers fetch by themselves.
-#[derive(Default)]
 pub(super) struct Queued {
     pages: HashSet<PageId>,
     /// Those that are due in their queues, or being fetched.
-    orders: HashMap<PageId, (OrderId, Time)>,
+    due: HashMap<PageId, Due>,
+    /// The same by their hosts.
+    at_host: HashMap<HostId, HashSet<PageId>>,
+    /// So many pages of a host are due at a time: while there are fewer, orders do not keep the host's place.
+    at_a_time: usize,
+    /// Pages without an answer since their hosts answered last, by host; at most [`SILENT`] of each.
+    silent: HashMap<String, Vec<PageId>>,
     /// Orders for other pages, which came up while nobody asked for any.
     unclaimed: VecDeque<(Order, PageId)>,
     /// What its pages led to.
-    led: Box<Led>,
+    led: Led,
     to: Option<mpsc::Sender<Note>>,
+}
+
+impl Default for Queued {
+    fn default() -> Self {
+        Self {
+            pages: HashSet::new(),
+            due: HashMap::new(),
+            at_host: HashMap::new(),
+            at_a_time: 1,
+            silent: HashMap::new(),
+            unclaimed: VecDeque::new(),
+            led: Led::default(),
+            to: None,
+        }
+    }
 }
 
 impl Queued {
@@ -67,7 +98,7 @@ impl Queued {
 
     pub(super) fn forget(&mut self, page: PageId) {
         self.pages.remove(&page);
-        self.orders.remove(&page);
+        self.take_due(page);
         self.led.forget(page);
     }
 
@@ -90,16 +121,73 @@ impl Queued {
 
     /// Whether more pages may become due.
     pub(super) fn has_room(&self) -> bool {
-        self.to.is_some() && !self.pages.is_empty() && self.orders.len() < MOST_DUE
+        self.to.is_some() && !self.pages.is_empty() && self.due.len() < MOST_DUE
     }
 
     /// The page of an order is due in its queue, if it is in one.
-    pub(super) fn give(&mut self, order: &Order, page: PageId) -> bool {
+    fn give(&mut self, order: &Order, page: PageId) -> bool {
         let Some(to) = self.to.as_ref().filter(|_| self.pages.contains(&page)) else { return false };
-        self.orders.insert(page, (order.id, order.expires));
         // If nobody hears it, it is over.
         let _ = to.send(Note::Due(page));
+        self.take_due(page);
+        self.due.insert(page, Due { order: order.id, host: order.host, expires: order.expires });
+        self.at_host.entry(order.host).or_default().insert(page);
         true
+    }
+
+    /// A page is not due any more.
+    fn take_due(&mut self, page: PageId) -> Option<Due> {
+        let due = self.due.remove(&page)?;
+        if let Some(pages) = self.at_host.get_mut(&due.host) {
+            pages.remove(&page);
+            if pages.is_empty() {
+                self.at_host.remove(&due.host);
+            }
+        }
+        Some(due)
+    }
+
+    /// Returns the orders of a host, if more of its pages may be due.
+    fn orders_with_room(&mut self, now: Time, host: HostId) -> Vec<OrderId> {
+        let Some(pages) = self.at_host.get(&host) else { return Vec::new() };
+        let (due, expired): (Vec<PageId>, Vec<PageId>) =
+            pages.iter().partition(|page| self.due.get(page).is_some_and(|due| due.expires > now));
+        for page in &expired {
+            self.take_due(*page);
+        }
+        if due.len() >= self.at_a_time {
+            return Vec::new();
+        }
+        due.iter().filter_map(|page| self.due.get(page)).map(|due| due.order).collect()
+    }
+
+    /// Returns whether what came of a page says nothing of its host: its crawler got no answer, as for fewer than [`SILENT`] pages of the host in a
+    /// row. A page that never answers is one of most hosts, and its crawler does not tell it from a host that is down.
+    pub(super) fn hides_host(&mut self, host: &str, page: PageId, seen: &Seen) -> bool {
+        match seen {
+            Seen::Unreachable(_) if self.pages.contains(&page) => {
+                let silent = self.silent.entry(host.to_owned()).or_default();
+                if silent.len() < SILENT && !silent.contains(&page) {
+                    silent.push(page);
+                }
+                silent.len() < SILENT
+            }
+            Seen::Unreachable(_) | Seen::Disallowed | Seen::NoRules | Seen::Postponed(_) | Seen::Over => {
+                false
+            }
+            Seen::Read(_) | Seen::Gone | Seen::Redirected(_) | Seen::SlowDown(_) | Seen::Failed(_) => {
+                self.silent.remove(host);
+                false
+            }
+        }
+    }
+
+    /// A host is not asked before this time; [`Time::MIN`]: that is over. What is due of it waits as well.
+    pub(super) fn rest(&self, host: HostId, until: Time) {
+        if let (Some(to), Some(pages)) = (&self.to, self.at_host.get(&host)) {
+            // If nobody hears it, it is over.
+            let _ = to.send(Note::Rest(pages.iter().copied().collect(), until));
+        }
     }
 
     /// Somebody looked at a page, whether it was told to or not: what was due before is over.
@@ -125,8 +213,11 @@ impl Crawl {
     /// Pages become due in their queues. What comes up for others waits for them, if somebody is there to fetch it, and does not wait for long:
     /// crawlers that come for their pages do not wait for fetchers that do not.
     pub(super) fn fill_queues(&mut self, now: Time) -> Result<(), CrawlError> {
-        if self.queued.orders.len() >= MOST_DUE {
-            self.queued.orders.retain(|_, (_, expires)| *expires > now);
+        if self.queued.due.len() >= MOST_DUE {
+            let expired = self.queued.due.iter().filter(|(_, due)| due.expires <= now);
+            for page in expired.map(|(page, _)| *page).collect::<Vec<_>>() {
+                self.queued.take_due(page);
+            }
         }
         self.queued.unclaimed.retain(|(order, _)| order.expires > now);
         let mut aside = 0;
@@ -141,10 +232,48 @@ impl Crawl {
                 continue;
             }
             self.is_made(now, &order, stored)?;
-            if !self.queued.give(&order, stored) {
+            if !self.give_to_queue(now, &order, stored)? {
                 self.queued.unclaimed.push_back((order, stored));
             }
         }
+        Ok(())
+    }
+
+    /// The page of an order is due in its queue, if it is in one.
+    pub(super) fn give_to_queue(
+        &mut self,
+        now: Time,
+        order: &Order,
+        stored: PageId,
+    ) -> Result<bool, CrawlError> {
+        let is_given = self.queued.give(order, stored);
+        if is_given {
+            self.make_room(now, order.host)?;
+        }
+        Ok(is_given)
+    }
+
+    /// While few pages of a host are due in queues, another one may be due after the host's gap: crawlers take several at a time, and keep the gap
+    /// between them.
+    fn make_room(&mut self, now: Time, host: HostId) -> Result<(), CrawlError> {
+        for order in self.queued.orders_with_room(now, host) {
+            self.scheduler.frontier.free_place(now, order)?;
+        }
+        Ok(())
+    }
+
+    /// Crawlers take so many pages of a host at a time from now on.
+    pub(super) fn serve_at_a_time(
+        &mut self,
+        now: Time,
+        most: usize,
+        reply: oneshot::Sender<()>,
+    ) -> Result<(), CrawlError> {
+        self.queued.at_a_time = self.queued.at_a_time.max(most);
+        for host in self.queued.at_host.keys().copied().collect::<Vec<_>>() {
+            self.make_room(now, host)?;
+        }
+        tell(reply, ());
         Ok(())
     }
 
@@ -238,16 +367,22 @@ impl Crawl {
             };
             let (Some(memo), Some(page)) = (memo, self.scheduler.pages.scheduled(stored)) else { continue };
             self.queued.looked(stored);
-            let ordered = self.queued.orders.remove(&stored).filter(|(_, expires)| *expires > now);
-            let order = match ordered {
-                Some((order, _)) => order,
+            let due = self.queued.take_due(stored).filter(|due| due.expires > now);
+            let host = due.as_ref().map(|due| due.host);
+            // It may have been fetched as soon as it was due; by a crawler that was not told to, at any time.
+            let asked = due.as_ref().map_or(now, |due| due.expires - LEASE);
+            let order = match due {
+                Some(due) => due.order,
                 // Nobody told it to look, and it did: that counts all the same.
                 None => self.scheduler.frontier.resume(now, page)?.id,
             };
-            let looked = self.judge_look(now, memo, saw);
+            let looked = self.judge_look((now, asked), memo, saw);
             let name = looked.host.clone();
             self.take_in(now, looked.into_visit(order, page, stored), Shown::default())?;
             self.answered(now, &name)?;
+            if let Some(host) = host {
+                self.make_room(now, host)?;
+            }
         }
         self.journal.when_written(now, move |_| tell(reply, ()));
         Ok(())
@@ -264,12 +399,13 @@ impl Crawl {
     }
 
     /// What a look means beside what is known of the page.
-    fn judge_look(&self, now: Time, memo: Memo, saw: Saw) -> Looked {
+    fn judge_look(&self, (now, asked): (Time, Time), memo: Memo, saw: Saw) -> Looked {
         let says_nothing =
             matches!(&saw, Saw::Told { changed: None, digest: None, .. }) && memo.digest.is_some();
         let unknown = |memo: Memo| Looked {
             host: host_name(&memo.url),
             time: now,
+            asked,
             status: None,
             bytes: 0,
             response: None,
@@ -288,7 +424,8 @@ impl Crawl {
             saw => saw,
         };
         // Queues bring no bodies.
-        match looked(&self.kit, memo.clone(), (None, Span::ZERO, 0), saw, |_| None) {
+        let terms = Terms { time: now, asked, response: None, took: Span::ZERO, bytes: 0 };
+        match looked(&self.kit, memo.clone(), terms, saw, |_| None) {
             Ok(Done::Looked(looked)) => *looked,
             _ => unknown(memo),
         }

@@ -61,7 +61,10 @@ impl Crawl {
     pub(super) fn show(&mut self, now: Time, visited: &mut Visited) -> Result<Shown, CrawlError> {
         let stored = visited.stored;
         let url = visited.memo.url.clone();
-        if let Seen::Redirected(target) = &visited.seen {
+        // A crawler that fetches by itself says which pages it found, those behind redirects among them.
+        if let Seen::Redirected(Some(target)) = &visited.seen
+            && !self.queued.has(stored)
+        {
             self.led_elsewhere(now, stored, target)?;
         }
         let Seen::Read(read) = &mut visited.seen else { return Ok(Shown::default()) };

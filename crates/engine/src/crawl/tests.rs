@@ -1,4 +1,10 @@
-//! What ends a crawl before it is over.
+//! What ends a crawl before it is over; `clocks`: a machine that is suspended, and clocks that are wrong; `parts`: announcements that are taken up a part at a
+//! time; `held`: verdicts that wait; `again`: what another process knows again.
+
+mod again;
+mod clocks;
+mod held;
+mod parts;
 
 use refrain_core::time::Span;
 use refrain_fetch::url::PageUrl;

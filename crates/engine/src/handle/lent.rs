@@ -17,8 +17,8 @@ pub(crate) struct Lent {
 
 #[derive(Default)]
 struct Shared {
-    /// By grant, with its end.
-    grants: HashMap<u64, (Time, HashMap<u32, Memo>)>,
+    /// By grant, with its beginning and its end.
+    grants: HashMap<u64, (Time, Time, HashMap<u32, Memo>)>,
     /// When those that are over are looked for again.
     sweep: usize,
 }
@@ -35,21 +35,21 @@ impl Lent {
     /// Pages of a grant, until it is over.
     pub(crate) fn lend(&self, grant: u64, until: Time, memos: HashMap<u32, Memo>, now: Time) {
         let mut shared = self.lock();
-        shared.grants.insert(grant, (until, memos));
+        shared.grants.insert(grant, (now, until, memos));
         if shared.grants.len() > shared.sweep.max(FEW) {
-            shared.grants.retain(|_, (until, _)| *until > now);
+            shared.grants.retain(|_, (_, until, _)| *until > now);
             shared.sweep = 2 * shared.grants.len();
         }
     }
 
-    /// What was known of a page that is brought back. Whoever brings it twice finds nothing.
-    pub(crate) fn take(&self, lease: LeaseId) -> Option<Memo> {
+    /// Returns what was known of a page that is brought back, and when its lease was given; nothing for one that was brought back before.
+    pub(crate) fn take(&self, lease: LeaseId) -> Option<(Memo, Time)> {
         let mut shared = self.lock();
-        let (_, memos) = shared.grants.get_mut(&lease.grant)?;
-        let memo = memos.remove(&lease.place);
+        let (given, _, memos) = shared.grants.get_mut(&lease.grant)?;
+        let (given, memo) = (*given, memos.remove(&lease.place));
         if memos.is_empty() {
             shared.grants.remove(&lease.grant);
         }
-        memo
+        memo.map(|memo| (memo, given))
     }
 }

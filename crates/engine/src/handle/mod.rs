@@ -27,14 +27,14 @@ use crate::once::{Once, Reused};
 use crate::restore::shape;
 use crate::seeds::Seed;
 use crate::settings::host_name;
-use crate::sources::{self, Announced, Known};
+use crate::sources::{self, Announced, Known, LONGEST_ANNOUNCEMENT};
 use crate::standing::Price;
 use crate::visit::Kit;
 pub(crate) use lent::Lent;
 pub use work::{
     Brought, Given, Grant, LONGEST_LEASE, LeaseId, MOST_AT_A_TIME, Receipt, Saw, Work, WorkWanted,
 };
-pub(crate) use work::{Done, Looked, Prepared, looked};
+pub(crate) use work::{Done, Looked, Prepared, Terms, looked};
 
 /// The crawl is over: nobody answers any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,6 +108,8 @@ pub(crate) enum Ask {
     Dequeue { pages: Vec<PageId>, reply: oneshot::Sender<Vec<PageId>> },
     /// What those others saw.
     Looked { looks: Vec<(PageId, Saw)>, reply: oneshot::Sender<()> },
+    /// They take up to so many pages of a host at a time.
+    AtATime { most: usize, reply: oneshot::Sender<()> },
     /// Fetches whose outcome is not on the disk yet.
     UnderWay { reply: oneshot::Sender<usize> },
     /// What belongs to the whole crawl, by name.
@@ -414,11 +416,16 @@ impl Handle {
         once: Option<Once>,
     ) -> Result<Result<u64, Reused>, Over> {
         let (kit, now, place) = (Arc::clone(&self.kit), self.now(), url.clone());
-        let turn = Arc::clone(&kit.readers).acquire_owned().await.map_err(|_| Over)?;
+        // Until all of it is taken up.
+        let _turn = Arc::clone(&kit.announcing).acquire_owned().await.map_err(|_| Over)?;
         let read = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
             let charset = answer.content_type().and_then(|kind| kind.charset);
-            let known = Known { index: &kit.index, follow: kit.settings.follow.as_ref(), now };
+            let known = Known {
+                index: &kit.index,
+                follow: kit.settings.follow.as_ref(),
+                now,
+                most: LONGEST_ANNOUNCEMENT,
+            };
             sources::read(Kind::WebSub, &answer.body, charset.as_deref(), &place, known)
         });
         let announced = Box::new(read.await.map_err(|_| Over)?);

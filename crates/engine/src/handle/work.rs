@@ -126,6 +126,8 @@ impl std::str::FromStr for LeaseId {
 pub struct Brought {
     /// For which fetch.
     pub lease: LeaseId,
+    /// When the request was sent that got the answer, if the fetcher says so. Otherwise it may have been at any time since the lease was given.
+    pub fetched_at: Option<Time>,
     /// How long the host took to answer, and the whole.
     pub response: Option<Span>,
     /// The whole time that it took.
@@ -171,6 +173,13 @@ pub enum Saw {
     Failed(String),
     /// The fetcher found that robots.txt forbids it.
     Disallowed,
+    /// It leads elsewhere.
+    Redirected {
+        /// The status.
+        status: u16,
+        /// Where it leads, if the fetcher says so.
+        target: Option<PageUrl>,
+    },
     /// Nobody fetched it: it is somebody else's at once.
     GivenBack,
 }
@@ -210,6 +219,8 @@ pub(crate) enum Done {
 pub(crate) struct Looked {
     pub(crate) host: String,
     pub(crate) time: Time,
+    /// When the request may have been sent at the earliest.
+    pub(crate) asked: Time,
     pub(crate) status: Option<u16>,
     pub(crate) bytes: u64,
     pub(crate) response: Option<Span>,
@@ -221,8 +232,8 @@ pub(crate) struct Looked {
 impl Looked {
     /// As if it had been a visit of our own.
     pub(crate) fn into_visit(self, order: OrderId, page: frontier::PageId, stored: PageId) -> Visited {
-        let Self { host, time, status, bytes, response, took, memo, seen } = self;
-        let (number, order, asked) = (0, Some(order), time - took);
+        let Self { host, time, asked, status, bytes, response, took, memo, seen } = self;
+        let (number, order) = (0, Some(order));
         Visited {
             number,
             order,
@@ -248,8 +259,10 @@ pub(crate) fn resolve(grant: Grant, lent: &Lent, now: Time) -> (Vec<Work>, Vec<B
     let mut memos = HashMap::with_capacity(grant.fetches.len());
     for given in grant.fetches {
         let lease = given.lease;
-        let mut answer =
-            |saw| answered.push(Brought { lease, response: None, took: Span::ZERO, bytes: 0, saw });
+        let mut answer = |saw| {
+            let (fetched_at, response, took, bytes) = (None, None, Span::ZERO, 0);
+            answered.push(Brought { lease, fetched_at, response, took, bytes, saw });
+        };
         let Some(memo) = given.head.and_then(Memo::of_head) else {
             answer(Saw::GivenBack);
             continue;
@@ -258,7 +271,7 @@ pub(crate) fn resolve(grant: Grant, lent: &Lent, now: Time) -> (Vec<Work>, Vec<B
         if lease.is_robots {
             let url = url.robots().as_str().to_owned();
             work.push(Work { lease, url, etag: None, last_modified: None, value, role });
-        } else if given.rules.as_ref().is_some_and(|rules| !rules.allow(url.path_and_query())) {
+        } else if given.rules.as_ref().is_some_and(|rules| !rules.allow(url)) {
             answer(Saw::Disallowed);
             continue;
         } else {
@@ -280,12 +293,13 @@ pub(crate) fn prepare(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought)
 }
 
 fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Done, String> {
-    let Brought { lease, response, took, bytes, saw } = brought;
+    let Brought { lease, fetched_at, response, took, bytes, saw } = brought;
     if matches!(saw, Saw::GivenBack) {
         return Ok(Done::GivenBack);
     }
     let has_body = matches!(saw, Saw::Answer { .. }) && !lease.is_robots;
-    let known = match lent.take(lease).filter(|_| !has_body) {
+    let (lent, given) = lent.take(lease).unzip();
+    let known = match lent.filter(|_| !has_body) {
         Some(memo) => Some(memo),
         None => memo(reader, lease.page, has_body).map_err(|why| why.to_string())?,
     };
@@ -295,20 +309,35 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
         return Ok(ruled(kit, &memo.url, kit.clock.now(), response, saw));
     }
     let copy = |memo: &Memo| reported(kit, reader, lease.page, memo);
-    looked(kit, memo, (response, took, bytes), saw, copy)
+    let now = kit.clock.now();
+    let asked = fetched_at.or(given).unwrap_or(now - took).min(now);
+    let time = fetched_at.map_or(now, |_| asked);
+    looked(kit, memo, Terms { time, asked, response, took, bytes }, saw, copy)
+}
+
+/// When a fetch by somebody else was made, how long it took, and how much was received.
+pub(crate) struct Terms {
+    /// The time that the copy is as of.
+    pub(crate) time: Time,
+    /// When the request may have been sent at the earliest.
+    pub(crate) asked: Time,
+    pub(crate) response: Option<Span>,
+    pub(crate) took: Span,
+    pub(crate) bytes: u64,
 }
 
 /// What was seen of a page, beside what is known of it. `copy` gives the copy that was reported last. The error is a sentence.
 pub(crate) fn looked(
     kit: &Kit,
     mut memo: Memo,
-    (response, took, bytes): (Option<Span>, Span, u64),
+    Terms { time, asked, response, took, bytes }: Terms,
     saw: Saw,
     copy: impl FnOnce(&Memo) -> Option<Reported>,
 ) -> Result<Done, String> {
-    let time = kit.clock.now();
     let status = match &saw {
-        Saw::Answer { status, .. } | Saw::Told { status, .. } => Some(*status),
+        Saw::Answer { status, .. } | Saw::Told { status, .. } | Saw::Redirected { status, .. } => {
+            Some(*status)
+        }
         _ => None,
     };
     let answered = match &saw {
@@ -339,9 +368,10 @@ pub(crate) fn looked(
         Saw::Nothing(why) => Seen::Unreachable(why),
         Saw::Failed(why) => Seen::Failed(why),
         Saw::Disallowed => Seen::Disallowed,
+        Saw::Redirected { target, .. } => Seen::Redirected(target.filter(|target| *target != memo.url)),
         Saw::GivenBack => return Ok(Done::GivenBack),
     };
-    Ok(Done::Looked(Box::new(Looked { host, time, status, bytes, response, took, memo, seen })))
+    Ok(Done::Looked(Box::new(Looked { host, time, asked, status, bytes, response, took, memo, seen })))
 }
 
 /// What is known of a page; who has no body to compare needs little of it.
@@ -375,7 +405,7 @@ fn led(kit: &Kit, url: &PageUrl, answer: &Response) -> Seen {
         Ok(target) if is_private(&target) && !kit.settings.client.allow_private => {
             Seen::Failed(format!("a redirect to {}, which is not public", target.host()))
         }
-        Ok(target) => Seen::Redirected(target),
+        Ok(target) => Seen::Redirected(Some(target)),
     }
 }
 

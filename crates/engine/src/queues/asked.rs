@@ -1,6 +1,7 @@
 //! What is asked of the queues, and what is said of addresses.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use refrain_core::queues::{self, Became, ItemId, QueueId, Tally, Wanted};
@@ -14,8 +15,9 @@ use super::{Ask, Given, ItemNow, Put, Said, Took, Treatment};
 impl Work {
     pub(super) fn asked(&mut self, ask: Ask) {
         let now = self.clock.now();
+        self.is_urgent |= !matches!(ask, Ask::Put { is_patient: true, .. });
         match ask {
-            Ask::Put { items, reply } => {
+            Ask::Put { items, reply, .. } => {
                 let took = items.into_iter().map(|(item, page)| self.put(now, item, page)).collect();
                 self.answer(reply, took);
             }
@@ -57,8 +59,8 @@ impl Work {
                 self.answer(reply, removed);
             }
             Ask::Treat { crawl, key, treatment, reply } => {
-                self.treat(&crawl, &key, treatment);
-                self.answer(reply, ());
+                let is_treated = self.treat(&crawl, &key, treatment);
+                self.answer(reply, is_treated);
             }
             Ask::DefaultDelay { seconds, reply } => {
                 self.queues.set_delay(Span::from_whole_secs(seconds.into()));
@@ -166,6 +168,16 @@ impl Work {
         }
     }
 
+    /// The queues of these pages give nothing before this time, since the host of the pages is not asked before.
+    pub(super) fn rest(&mut self, pages: &[PageId], until: Time) {
+        let items = pages.iter().filter_map(|page| self.pages.get(page)).flatten();
+        let queues: BTreeSet<QueueId> =
+            items.filter_map(|item| self.queues.item(*item)).map(|item| item.queue).collect();
+        for queue in queues {
+            self.queues.rest(queue, until);
+        }
+    }
+
     fn take(&mut self, now: Time, wanted: &Wanted) -> Given {
         let taken = self.queues.take(now, wanted);
         let mut given = Given::default();
@@ -192,15 +204,25 @@ impl Work {
         Some(ItemNow { id: item.id.0, due: item.due, is_parked: item.is_parked, created: item.created })
     }
 
-    fn treat(&mut self, crawl: &str, key: &str, treatment: Treatment) {
+    /// Treats a queue as said from now on. Returns false if it is a limit for a queue that is not there: delays and blocks are remembered for one
+    /// that is still to come.
+    fn treat(&mut self, crawl: &str, key: &str, treatment: Treatment) -> bool {
+        if matches!(treatment, Treatment::Limit(_)) && self.queues.find(crawl, key).is_none() {
+            return false;
+        }
         let queue = self.open(crawl, key, None);
         let mut manners = self.queues.manners(queue);
+        // Several clients may tell of one host: what one of them heard does not undercut what another one did.
         match treatment {
-            Treatment::Delay(seconds) => manners.delay = Some(Span::from_whole_secs(seconds.into())),
+            Treatment::Delay(0) => manners.delay = Some(Span::ZERO),
+            Treatment::Delay(seconds) => {
+                manners.delay = manners.delay.max(Some(Span::from_whole_secs(seconds.into())));
+            }
             Treatment::Limit(limit) => manners.limit = (limit > 0).then_some(limit),
             Treatment::Block(0) => manners.blocked_until = None,
             Treatment::Block(until) => {
-                manners.blocked_until = Some(Time::ZERO.later(Span::from_whole_secs(until)));
+                let until = Time::ZERO.later(Span::from_whole_secs(until));
+                manners.blocked_until = manners.blocked_until.max(Some(until));
             }
         }
         self.queues.set_manners(self.clock.now(), queue, manners);
@@ -211,5 +233,6 @@ impl Work {
             self.next.push(QueueChanges { no_limits: vec![row], ..QueueChanges::default() });
         }
         self.touched.insert(queue);
+        true
     }
 }

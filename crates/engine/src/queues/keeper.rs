@@ -8,6 +8,7 @@ use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 
 use refrain_core::queues;
+use refrain_core::time::Time;
 use refrain_store::{PageId, QueueChanges, Reader};
 
 use super::work::Work;
@@ -27,6 +28,8 @@ pub(crate) enum Note {
     Due(PageId),
     /// Somebody looked at a page: it is not due any more.
     Looked(PageId),
+    /// The host of these pages is not asked before this time: neither are the queues that they are in.
+    Rest(Vec<PageId>, Time),
     /// Pages are forgotten: what is in queues of them is, too.
     Gone(Vec<PageId>),
     /// It is over.
@@ -64,7 +67,9 @@ impl Keeper {
             next: vec![QueueChanges::default()],
             touched: BTreeSet::new(),
             waiting: Vec::new(),
+            is_urgent: false,
             committing: None,
+            committed: Time::MIN,
             last_served: 0,
             leases: BinaryHeap::new(),
             store,

@@ -17,16 +17,18 @@ mod values;
 mod work;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, mpsc};
 
 use refrain_core::queues::{Tally, Wanted};
+use refrain_core::time::Span;
 use refrain_store::{PageId, Schedule};
 use tokio::sync::oneshot;
 
 use crate::handle::{self, Handle, Over};
 pub(crate) use keeper::{Keeper, Note};
 pub use shown::{CrawlsShown, Portion, QueueShown, Which};
-pub use terms::{Given, ItemNow, Put, Said, SeenByOthers, Took};
+pub use terms::{FetchFailure, Given, ItemNow, Put, Said, SeenByOthers, Took};
 
 /// How pages were found that other crawlers put into their queues.
 pub(crate) const FOUND: &str = "urlfrontier";
@@ -37,6 +39,17 @@ pub struct Queues {
     to: mpsc::Sender<Note>,
     schedules: Known,
     crawl: Handle,
+    /// The most pages of a host that a call of a client may get in a server-scheduled crawl.
+    most_at_a_time: Arc<AtomicUsize>,
+}
+
+/// So many pages of a host are due at a time at most, however many a client asks for.
+const MOST_AT_A_TIME: usize = 100;
+
+/// Returns how many pages of one host a client can fetch within its lease, with the gap between requests; at most as many as it asks for.
+fn at_a_time(wanted: &Wanted, gap: Span) -> usize {
+    let within_lease = wanted.lease.as_nanos().checked_div(gap.as_nanos()).unwrap_or(u64::MAX);
+    wanted.each.min(usize::try_from(within_lease).unwrap_or(usize::MAX)).clamp(1, MOST_AT_A_TIME)
 }
 
 /// Who decides in the crawls that there are.
@@ -47,6 +60,8 @@ pub(crate) enum Ask {
     /// What is said of addresses, each with its page where values decide.
     Put {
         items: Vec<(Put, Option<PageId>)>,
+        /// Whether it may wait a little for others to be committed with it.
+        is_patient: bool,
         reply: oneshot::Sender<Vec<Took>>,
     },
     Take {
@@ -89,7 +104,7 @@ pub(crate) enum Ask {
         crawl: String,
         key: String,
         treatment: Treatment,
-        reply: oneshot::Sender<()>,
+        reply: oneshot::Sender<bool>,
     },
     DefaultDelay {
         seconds: u32,
@@ -119,7 +134,7 @@ pub(crate) enum Treatment {
 
 impl Queues {
     fn new(to: mpsc::Sender<Note>, schedules: Known, crawl: Handle) -> Self {
-        Self { to, schedules, crawl }
+        Self { to, schedules, crawl, most_at_a_time: Arc::new(AtomicUsize::new(1)) }
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Over> {
@@ -139,16 +154,16 @@ impl Queues {
         known.or(said).unwrap_or_else(|| self.crawl.kit.settings.schedules.of(crawl))
     }
 
-    /// What is said of addresses; what became of each, in order.
+    /// What is said of addresses; what became of each, in order. If it `is_patient` the answer may come some milliseconds later, and costs less.
     ///
     /// # Errors
     /// If the crawl is over, as with all of these.
-    pub async fn put(&self, items: Vec<Put>) -> Result<Vec<Took>, Over> {
+    pub async fn put(&self, items: Vec<Put>, is_patient: bool) -> Result<Vec<Took>, Over> {
         if items.iter().any(|item| self.schedule(&item.crawl, item.schedule) == Schedule::Server) {
             return self.put_by_value(items).await;
         }
         let items = items.into_iter().map(|item| (item, None)).collect();
-        self.ask(|reply| Ask::Put { items, reply }).await
+        self.ask(|reply| Ask::Put { items, is_patient, reply }).await
     }
 
     /// What is due, at most what is wanted.
@@ -156,6 +171,10 @@ impl Queues {
     /// # Errors
     /// If the crawl is over.
     pub async fn take(&self, wanted: Wanted) -> Result<Given, Over> {
+        let most = at_a_time(&wanted, self.crawl.kit.settings.gap);
+        if self.most_at_a_time.fetch_max(most, Ordering::Relaxed) < most {
+            self.crawl.ask(|reply| handle::Ask::AtATime { most, reply }).await?;
+        }
         self.ask(|reply| Ask::Take { wanted, reply }).await
     }
 
@@ -234,16 +253,17 @@ impl Queues {
         self.remove(crawl, key, Some(created_before)).await
     }
 
-    /// Nothing of a queue is given before this second.
+    /// Nothing of a queue is given before this second, or the later one that was said before; 0 lifts that. The queue may come later.
     ///
     /// # Errors
     /// If the crawl is over.
     pub async fn block(&self, crawl: String, key: String, until: u64) -> Result<(), Over> {
         let treatment = Treatment::Block(until);
-        self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await
+        self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await.map(drop)
     }
 
-    /// The time between two turns of a queue, or of all that have none of their own.
+    /// The time between two turns of all queues that have none of their own; or of a queue, which may come later: that is the longest that was
+    /// said, until 0 is.
     ///
     /// # Errors
     /// If the crawl is over.
@@ -251,17 +271,17 @@ impl Queues {
         match key {
             Some(key) => {
                 let treatment = Treatment::Delay(seconds);
-                self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await
+                self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await.map(drop)
             }
             None => self.ask(|reply| Ask::DefaultDelay { seconds, reply }).await,
         }
     }
 
-    /// At most so many addresses of a queue are completed or given; 0: any number.
+    /// At most so many addresses of a queue are completed or given; 0: any number. Returns false if there is no such queue.
     ///
     /// # Errors
     /// If the crawl is over.
-    pub async fn set_limit(&self, crawl: String, key: String, limit: u32) -> Result<(), Over> {
+    pub async fn set_limit(&self, crawl: String, key: String, limit: u32) -> Result<bool, Over> {
         let treatment = Treatment::Limit(limit);
         self.ask(|reply| Ask::Treat { crawl, key, treatment, reply }).await
     }
@@ -280,5 +300,25 @@ impl Queues {
     /// If the crawl is over.
     pub async fn is_active(&self) -> Result<bool, Over> {
         self.ask(|reply| Ask::IsActive { reply }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_gets_as_many_pages_of_a_host_as_it_can_fetch_politely_within_its_lease() {
+        let seconds = Span::from_whole_secs;
+        let at_a_time = |each, lease, gap| {
+            let wanted =
+                Wanted { crawl: None, key: None, queues: 1, each, most: usize::MAX, lease: seconds(lease) };
+            at_a_time(&wanted, gap)
+        };
+        assert_eq!(at_a_time(5, 300, seconds(1)), 5);
+        assert_eq!(at_a_time(50, 30, seconds(2)), 15);
+        assert_eq!(at_a_time(50, 30, seconds(60)), 1);
+        assert_eq!(at_a_time(7, 30, Span::ZERO), 7);
+        assert_eq!(at_a_time(usize::MAX, 1_000_000, seconds(1)), MOST_AT_A_TIME);
     }
 }

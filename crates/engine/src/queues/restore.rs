@@ -42,7 +42,10 @@ impl Work {
         reader.each_item(|row| {
             let Some(queue) = places.get(&row.queue).copied() else { return };
             let print = self.print(queue, &row.url);
-            self.queues.restore(ItemId(row.id), queue, print, row.created, row.due);
+            // An address that was found by a clock that was ahead is due at once, as it was then.
+            let is_ahead = row.created > now && row.due == row.created;
+            let (created, due) = if is_ahead { (now, now.max(1)) } else { (row.created, row.due) };
+            self.queues.restore(ItemId(row.id), queue, print, created, due);
             if let Some(page) = row.page {
                 self.pages.entry(page).or_default().push(ItemId(row.id));
             }

@@ -3,15 +3,22 @@
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use refrain_store::Digest;
 
-use super::SeenByOthers;
+use super::{FetchFailure, SeenByOthers};
 use crate::handle::Saw;
 
 impl SeenByOthers {
     /// What was seen. Where there is no signature, what a server says of its copy is one.
     pub(crate) fn saw(&self) -> Saw {
-        if self.failed {
-            let why = "its crawler could not fetch it".to_owned();
-            return if self.status.is_none() { Saw::Nothing(why) } else { Saw::Failed(why) };
+        if self.is_forbidden {
+            return Saw::Disallowed;
+        }
+        match &self.failure {
+            Some(FetchFailure::NoAnswer(why)) => return Saw::Nothing(why.clone()),
+            Some(FetchFailure::OfPage(why)) => return Saw::Failed(why.clone()),
+            None => {}
+        }
+        if let Some(status @ (300..=303 | 305..=399)) = self.status {
+            return Saw::Redirected { status, target: self.redirect.clone() };
         }
         let mut headers = HeaderMap::new();
         put(&mut headers, header::ETAG, self.etag.as_deref());
@@ -64,9 +71,21 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_says_so_whatever_the_status() {
-        let failed = |status| SeenByOthers { failed: true, status, ..SeenByOthers::default() }.saw();
-        assert!(matches!(failed(None), Saw::Nothing(_)));
-        assert!(matches!(failed(Some(200)), Saw::Failed(_)));
+    fn what_its_crawler_says_of_a_failure_goes_before_the_status() {
+        let stale = SeenByOthers { status: Some(200), ..SeenByOthers::default() };
+        let failed = |failure| SeenByOthers { failure: Some(failure), ..stale.clone() }.saw();
+        assert!(matches!(failed(FetchFailure::NoAnswer("x".to_owned())), Saw::Nothing(_)));
+        assert!(matches!(failed(FetchFailure::OfPage("x".to_owned())), Saw::Failed(_)));
+        assert!(matches!(SeenByOthers { is_forbidden: true, ..stale }.saw(), Saw::Disallowed));
+    }
+
+    #[test]
+    fn a_redirect_is_one_wherever_it_leads() {
+        for status in [300, 301, 302, 303, 307, 308] {
+            let seen = SeenByOthers { status: Some(status), ..SeenByOthers::default() };
+            assert!(matches!(seen.saw(), Saw::Redirected { target: None, .. }), "{status}");
+        }
+        let unchanged = SeenByOthers { status: Some(304), ..SeenByOthers::default() };
+        assert!(matches!(unchanged.saw(), Saw::Told { status: 304, .. }));
     }
 }

@@ -1,6 +1,7 @@
 //! The words between the queues and their doors.
 
 use refrain_core::time::Time;
+use refrain_fetch::url::PageUrl;
 use refrain_store::Schedule;
 
 /// Something is said of an address.
@@ -42,8 +43,12 @@ pub struct SeenByOthers {
     pub signature_before: Option<String>,
     /// The HTTP status.
     pub status: Option<u16>,
-    /// Whether it could not be fetched.
-    pub failed: bool,
+    /// Why it could not be fetched.
+    pub failure: Option<FetchFailure>,
+    /// Whether its crawler found that robots.txt forbids it.
+    pub is_forbidden: bool,
+    /// Where it leads, if the status is that of a redirect and its crawler says so.
+    pub redirect: Option<PageUrl>,
     /// `Last-Modified`.
     pub last_modified: Option<String>,
     /// `ETag`.
@@ -56,6 +61,15 @@ pub struct SeenByOthers {
     pub announced: Option<Time>,
     /// The page, feed or sitemap that led to it.
     pub shown_by: Option<String>,
+}
+
+/// Why another crawler could not fetch a page, each with a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FetchFailure {
+    /// There was no answer: the page may be to blame, or its host.
+    NoAnswer(String),
+    /// Something is wrong with the page.
+    OfPage(String),
 }
 
 /// What became of what was said.

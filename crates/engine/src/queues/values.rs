@@ -47,7 +47,8 @@ impl Queues {
         if !looks.is_empty() {
             self.crawl.ask(|reply| handle::Ask::Looked { looks, reply }).await?;
         }
-        let mut took = self.ask(|reply| Ask::Put { items: asked, reply }).await?.into_iter();
+        let mut took =
+            self.ask(|reply| Ask::Put { items: asked, is_patient: false, reply }).await?.into_iter();
         Ok(answers.into_iter().map(|answer| answer.or_else(|| took.next()).unwrap_or(Took::Full)).collect())
     }
 

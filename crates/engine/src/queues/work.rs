@@ -2,9 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use refrain_core::queues::{self, ItemId, Manners, QueueId, second};
+use refrain_core::time::{Span, Time};
 use refrain_store::{PageId, QueueChanges, QueueRow};
 use tokio::sync::oneshot;
 
@@ -17,6 +20,9 @@ use crate::settings::Settings;
 /// The delay of queues that have none of their own, by this name; and whether nothing is given.
 pub(super) const DELAY: &str = "queues delay";
 pub(super) const PAUSED: &str = "queues paused";
+
+/// What is patient is committed after this time from the last commit on: a commit costs as much as dozens of addresses.
+const PATIENCE: Span = Span::from_millis(10);
 
 /// Called when what came before is on the disk.
 pub(super) type Reply = Box<dyn FnOnce() + Send>;
@@ -40,7 +46,11 @@ pub(super) struct Work {
     /// Queues of which something is to be kept.
     pub(super) touched: BTreeSet<QueueId>,
     pub(super) waiting: Vec<Reply>,
+    /// Whether one of those who wait is not patient.
+    pub(super) is_urgent: bool,
     pub(super) committing: Option<Vec<Reply>>,
+    /// When the last commit began.
+    pub(super) committed: Time,
     pub(super) last_served: i64,
     /// What was given, by when that ends.
     pub(super) leases: BinaryHeap<Reverse<(u32, i64)>>,
@@ -51,8 +61,16 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn run(mut self, notes: &mpsc::Receiver<Note>) {
         let mut stopping = false;
-        while let Ok(note) = notes.recv() {
-            let mut next = Some(note);
+        loop {
+            let next = match self.patience() {
+                None => notes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(wait) => notes.recv_timeout(Duration::from_nanos(wait.as_nanos())),
+            };
+            let mut next = match next {
+                Ok(note) => Some(note),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
             while let Some(note) = next {
                 match note {
                     Note::Asked(ask) if !stopping => {
@@ -70,23 +88,33 @@ impl Work {
                     Note::Written(false) => return,
                     Note::Due(page) => self.is_due(page),
                     Note::Looked(page) => drop(self.early.remove(&page)),
+                    Note::Rest(pages, until) => self.rest(&pages, until),
                     Note::Gone(pages) => self.forget(&pages),
-                    Note::Stop => stopping = true,
+                    Note::Stop => (stopping, self.is_urgent) = (true, true),
                 }
                 self.flush();
                 next = notes.try_recv().ok();
             }
+            self.flush();
             if stopping && self.committing.is_none() {
                 return;
             }
         }
     }
 
-    /// Hands over what is to be kept, unless a commit is under way; if nothing is, whoever waits has the answer.
+    /// Returns how long what waits may wait for more, if it may and nothing is being committed.
+    fn patience(&self) -> Option<Span> {
+        let may_wait = self.committing.is_none() && !self.is_urgent && !self.waiting.is_empty();
+        let until = self.committed + PATIENCE;
+        may_wait.then(|| until.since(self.clock.now())).filter(|wait| *wait > Span::ZERO)
+    }
+
+    /// Hands over what is to be kept, unless a commit is under way or more may come; if nothing is, whoever waits has the answer.
     fn flush(&mut self) {
-        if self.committing.is_some() {
+        if self.committing.is_some() || self.patience().is_some() {
             return;
         }
+        self.is_urgent = false;
         self.end_leases();
         self.write_queues();
         if self.next.iter().all(QueueChanges::is_empty) {
@@ -101,6 +129,7 @@ impl Work {
         // If the store is no more, nobody is answered: the crawl is over.
         let waiting = std::mem::take(&mut self.waiting);
         if self.store.send(Task::Queues(changes, written)).is_ok() {
+            self.committed = self.clock.now();
             self.committing = Some(waiting);
         }
     }

@@ -59,7 +59,12 @@ impl Running {
     }
 
     async fn bring(&self, lease: LeaseId, saw: Saw) -> Receipt {
-        let brought = Brought { lease, response: None, took: Span::from_millis(5), bytes: 9, saw };
+        self.bring_as_of(lease, saw, None).await
+    }
+
+    async fn bring_as_of(&self, lease: LeaseId, saw: Saw, fetched_at: Option<Time>) -> Receipt {
+        let brought =
+            Brought { lease, fetched_at, response: None, took: Span::from_millis(5), bytes: 9, saw };
         let results = self.handle.prepare(&self.reader, vec![brought]).unwrap();
         self.handle.hand_in(results).await.unwrap().remove(0)
     }
@@ -117,7 +122,8 @@ async fn a_fetch_is_under_way_until_what_it_saw_is_on_the_disk() {
     let (_, work) = crawl.next(1).await;
     assert_eq!(crawl.handle.under_way().await, Ok(1));
     let (lease, saw) = (work[0].lease, page_of("<p>one"));
-    let brought = Brought { lease, response: None, took: Span::from_millis(5), bytes: 9, saw };
+    let brought =
+        Brought { lease, fetched_at: None, response: None, took: Span::from_millis(5), bytes: 9, saw };
     let results = crawl.handle.prepare(&crawl.reader, vec![brought]).unwrap();
     let (receipts, meanwhile) = tokio::join!(biased; crawl.handle.hand_in(results), crawl.handle.under_way());
     assert_eq!(
@@ -252,6 +258,7 @@ async fn many_fetchers_are_polite_together() {
                     .iter()
                     .map(|work| Brought {
                         lease: work.lease,
+                        fetched_at: None,
                         response: None,
                         took: Span::ZERO,
                         bytes: 0,
@@ -476,6 +483,59 @@ async fn signals_are_heard_judged_and_kept() {
     assert_eq!(crawl.handle.reads(vec![(pages[0], 3.0), (PageId(99), 1.0)]).await.unwrap(), [PageId(99)]);
     let sample = crawl.handle.sample(100).await.unwrap();
     assert_eq!((sample.pages.len(), sample.of), (2, 2));
+    crawl.stop().await;
+}
+
+/// What is announced while a page is being fetched may not be in the copy: it stays open until a later request.
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_during_a_fetch_stay_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let crawl = Running::start(folder.path(), settings());
+    let page = crawl.add(&["http://a.example/1"]).await[0];
+    let kind = Kind::Source(Source::new("cdn").unwrap());
+    let announce = async |crawl: &Running| {
+        let said = Said { url: url("http://a.example/1"), changed: None, adds: false };
+        assert_eq!(crawl.handle.signal(kind, vec![said], None).await.unwrap().unwrap(), [Heard::News]);
+    };
+    let open = async |crawl: &Running| {
+        let stored = crawl.reader.signals_of(page, 9).unwrap();
+        let open = stored.iter().filter(|signal| signal.came_true.is_none()).count();
+        let counted = crawl.handle.explain(vec![page]).await.unwrap().remove(0).unwrap().signals;
+        assert_eq!(open, counted as usize, "memory and database agree");
+        open
+    };
+    // Times are stored in milliseconds.
+    let later = async || tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+
+    // During the first fetch, of which it is not known when it was made.
+    let (_, work) = crawl.next(1).await;
+    later().await;
+    announce(&crawl).await;
+    later().await;
+    crawl.bring(work[0].lease, told(Some(true), None)).await;
+    assert_eq!(open(&crawl).await, 1);
+    crawl.stop().await;
+    let crawl = Running::start(folder.path(), settings());
+    assert_eq!(open(&crawl).await, 1, "as before the restart");
+
+    // After the request that made the copy.
+    let (_, work) = crawl.next(1).await;
+    let sent = crawl.handle.now();
+    later().await;
+    announce(&crawl).await;
+    crawl.bring_as_of(work[0].lease, told(Some(true), None), Some(sent)).await;
+    assert_eq!(open(&crawl).await, 1);
+    let fates = crawl.reader.signals_of(page, 9).unwrap();
+    assert_eq!(fates.iter().map(|signal| signal.came_true).collect::<Vec<_>>(), [None, Some(true)]);
+
+    // Before it.
+    let (_, work) = crawl.next(1).await;
+    announce(&crawl).await;
+    later().await;
+    crawl.bring_as_of(work[0].lease, told(Some(true), None), Some(crawl.handle.now())).await;
+    assert_eq!(open(&crawl).await, 0);
+    let fates = crawl.reader.signals_of(page, 9).unwrap();
+    assert!(fates.iter().all(|signal| signal.came_true == Some(true)), "{fates:?}");
     crawl.stop().await;
 }
 

@@ -6,4 +6,5 @@ mod handle;
 mod hubs;
 mod queues;
 mod rules;
+mod spelling;
 mod web;

@@ -97,9 +97,9 @@ async fn what_is_in_queues_and_who_has_it_outlives_the_process() {
     let directory = tempfile::tempdir().unwrap();
     let running = Running::start(directory.path());
     let items = ["1", "2", "3"].map(|name| put("a", name, Said::Discovered)).to_vec();
-    assert_eq!(running.queues.put(items.clone()).await.unwrap(), [NEW; 3]);
-    assert_eq!(running.queues.put(items).await.unwrap(), [Took::Ignored; 3]);
-    let completed = running.queues.put(vec![put("a", "done", Said::Known(0))]).await.unwrap();
+    assert_eq!(running.queues.put(items.clone(), false).await.unwrap(), [NEW; 3]);
+    assert_eq!(running.queues.put(items, false).await.unwrap(), [Took::Ignored; 3]);
+    let completed = running.queues.put(vec![put("a", "done", Said::Known(0))], false).await.unwrap();
     assert_eq!(completed, [Took::Taken { new: true, completed: true }]);
     running.queues.set_delay("a".to_owned(), Some("k".to_owned()), 0).await.unwrap();
     assert_eq!(running.take(Wanted { each: 1, ..any("a") }).await, ["1"]);
@@ -109,7 +109,11 @@ async fn what_is_in_queues_and_who_has_it_outlives_the_process() {
     let running = Running::start(directory.path());
     assert_eq!(running.queues.crawls().await.unwrap(), ["a", "b"]);
     assert_eq!(running.take(any("a")).await, ["2", "3"], "somebody has the first");
-    running.queues.put(vec![put("a", "1", Said::Known(7)), put("b", "x", Said::Discovered)]).await.unwrap();
+    running
+        .queues
+        .put(vec![put("a", "1", Said::Known(7)), put("b", "x", Said::Discovered)], false)
+        .await
+        .unwrap();
     assert_eq!(running.take(any("b")).await, [""; 0], "blocked, as before");
     running.stop().await;
 
@@ -123,7 +127,7 @@ async fn what_is_in_queues_and_who_has_it_outlives_the_process() {
     let running = Running::start(directory.path());
     assert_eq!(running.queues.crawls().await.unwrap(), ["b"]);
     assert_eq!(running.queues.status("a".to_owned(), "k".to_owned(), "1".to_owned()).await.unwrap(), None);
-    let again = running.queues.put(vec![put("a", "1", Said::Discovered)]).await.unwrap();
+    let again = running.queues.put(vec![put("a", "1", Said::Discovered)], false).await.unwrap();
     assert_eq!(again, [NEW], "it is forgotten");
     running.stop().await;
     assert!(verify(directory.path(), |_| {}).unwrap().findings.is_empty());
@@ -139,11 +143,11 @@ async fn where_values_decide_a_look_is_a_look() {
         status: Some(200),
         ..SeenByOthers::default()
     };
-    assert_eq!(running.queues.put(vec![put(crawl, url, Said::Discovered)]).await.unwrap(), [NEW]);
+    assert_eq!(running.queues.put(vec![put(crawl, url, Said::Discovered)], false).await.unwrap(), [NEW]);
     assert!(running.queues.is_server_scheduled(crawl) && !running.queues.is_server_scheduled("a"));
     assert_eq!(running.take_soon(crawl, 1).await, [url]);
     for signature in ["one", "one", "two"] {
-        running.queues.put(vec![seen(crawl, url, signed(signature))]).await.unwrap();
+        running.queues.put(vec![seen(crawl, url, signed(signature))], false).await.unwrap();
     }
     let page = running.reader.page(url).unwrap().unwrap();
     let looks = running.reader.observations_of(page.id, 9).unwrap();
@@ -151,14 +155,15 @@ async fn where_values_decide_a_look_is_a_look() {
     assert_eq!(outcomes, [Outcome::Changed, Outcome::Unchanged, Outcome::First], "the last one first");
     running
         .queues
-        .put(vec![seen(crawl, url, SeenByOthers { status: Some(404), ..signed("x") })])
+        .put(vec![seen(crawl, url, SeenByOthers { status: Some(404), ..signed("x") })], false)
         .await
         .unwrap();
     assert_eq!(running.reader.page(url).unwrap().unwrap().state, PageState::Gone);
     let feed = SeenByOthers { is_feed: true, ..SeenByOthers::default() };
-    running.queues.put(vec![seen(crawl, "http://a.example/feed", feed)]).await.unwrap();
+    running.queues.put(vec![seen(crawl, "http://a.example/feed", feed)], false).await.unwrap();
     assert_eq!(running.reader.page("http://a.example/feed").unwrap().unwrap().origin.role, Role::Feed);
-    let refused = running.queues.put(vec![put(crawl, "ftp://a.example/", Said::Discovered)]).await.unwrap();
+    let refused =
+        running.queues.put(vec![put(crawl, "ftp://a.example/", Said::Discovered)], false).await.unwrap();
     assert_eq!(refused, [Took::Refused]);
     assert_eq!(running.queues.delete(crawl.to_owned(), None).await.unwrap(), 2);
     assert_eq!(running.reader.page(url).unwrap(), None);
@@ -171,7 +176,7 @@ async fn pages_of_others_are_given_to_nobody_else_and_come_back_after_a_restart(
     let running = Running::start(directory.path());
     let urls: Vec<String> = (0..20).map(|number| format!("http://h{number}.example/")).collect();
     let items = urls.iter().map(|url| put("valued", url, Said::Discovered)).collect();
-    running.queues.put(items).await.unwrap();
+    running.queues.put(items, false).await.unwrap();
     let wanted = refrain_engine::WorkWanted {
         most: 100,
         wait: Span::from_millis(200),

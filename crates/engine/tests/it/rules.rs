@@ -160,7 +160,7 @@ async fn other_fetchers_read_it_again() {
         // If they were too old again before the page was given they are asked for once more.
         let body = Bytes::from_static(rules.next().unwrap_or_default().as_bytes());
         let saw = Saw::Answer { status: 200, url: None, headers: HeaderMap::new(), body };
-        let brought = Brought { lease, response: None, took: Span::ZERO, bytes: 0, saw };
+        let brought = Brought { lease, fetched_at: None, response: None, took: Span::ZERO, bytes: 0, saw };
         let brought = running.handle.prepare(&running.reader, vec![brought]).unwrap();
         assert_eq!(running.handle.hand_in(brought).await.unwrap(), [Receipt::Taken]);
     };

@@ -17,3 +17,10 @@ pub mod when;
 mod xml;
 
 pub use inflow::Cut;
+
+/// The text without what surrounds it: white space, also the kind that does not break, and marks that take no room.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    })
+}

@@ -1,5 +1,7 @@
 //! When a page is worth a second look, seconds after the first. Such looks cost requests, so they get rarer wherever they find nothing.
 
+use super::habit::{self, Habit};
+
 /// The most that a count of visits or changes is doubled.
 const MOST_DOUBLINGS: u8 = 7;
 /// After so many visits at which noise may have hid something, quick looks are to confirm it; doubled each time they do.
@@ -11,7 +13,9 @@ const GRACE: u32 = 16;
 const STATES: usize = 3;
 /// A verdict is put off to the next visit at most so many times in a row.
 const MOST_PUT_OFF: u8 = 1;
-pub(super) const BYTES: usize = 7 + 4 * STATES;
+pub(super) const BYTES: usize = BYTES_BEFORE + habit::BYTES;
+/// In records of version 2.
+pub(super) const BYTES_BEFORE: usize = 7 + 4 * STATES;
 
 /// What quick looks have found at a page so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub(super) struct Attention {
     pairs: u16,
     /// Hashes of the content before the last changes.
     before: [u32; STATES],
+    /// How often the first look of a visit shows a change.
+    changed: Habit,
 }
 
 /// What quick looks at pages of a host found lately: whether the first change of a page is likely noise.
@@ -61,12 +67,17 @@ impl Attention {
         if self.before.contains(&state) && self.calm < 5 {
             return Some(3);
         }
+        // More changes than usual may be noise that has just begun.
+        if self.changed.is_surprising(16.0) {
+            return Some(1);
+        }
         let calm = if is_near_noise { self.calm.min(3) } else { self.calm };
         let wait = match calm {
             0 => u8::from(is_quiet_host && !is_near_noise),
             calm => (1 << (calm - 1)) - 1,
         };
-        (self.changes >= wait).then_some(1)
+        // What differs at the first visits is noise more often than later.
+        (self.changes >= wait).then_some(if calm == 0 { 2 } else { 1 })
     }
 
     /// Whether a visit before this one could not tell noise from a change.
@@ -84,6 +95,11 @@ impl Attention {
     /// The verdict stands.
     pub(super) fn stand(&mut self) {
         self.put_off = 0;
+    }
+
+    /// The first look of a visit shows a change, or none.
+    pub(super) fn seem(&mut self, changed: bool) {
+        self.changed.turn(changed);
     }
 
     /// A change was believed without a second look.
@@ -129,6 +145,7 @@ impl Attention {
     /// Quick looks are over. They found more noise, or not; they were made because of a change, or only to confirm noise, which fades or not.
     pub(super) fn learn(&mut self, found_noise: bool, was_change: bool, fades: bool) {
         self.hidden = 0;
+        self.changed.accept();
         self.confirmed =
             if found_noise || fades { 0 } else { (self.confirmed + 1).min(MOST_CHECK_DOUBLINGS) };
         if found_noise {
@@ -155,22 +172,24 @@ impl Attention {
             pairs,
             more,
         ]);
-        for (chunk, state) in bytes[7..].chunks_exact_mut(4).zip(self.before) {
+        for (chunk, state) in bytes[7..BYTES_BEFORE].chunks_exact_mut(4).zip(self.before) {
             chunk.copy_from_slice(&state.to_le_bytes());
         }
+        bytes[BYTES_BEFORE..].copy_from_slice(&self.changed.to_bytes());
         bytes
     }
 
     pub(super) fn from_bytes(bytes: [u8; BYTES]) -> Option<Self> {
-        let [calm, changes, hidden, confirmed, put_off, pairs, more, ..] = bytes;
+        let [calm, changes, hidden, confirmed, put_off, pairs, more, .., turns, events, run] = bytes;
+        let changed = Habit::from_bytes([turns, events, run])?;
         let mut before = [0; STATES];
-        for (state, chunk) in before.iter_mut().zip(bytes[7..].chunks_exact(4)) {
+        for (state, chunk) in before.iter_mut().zip(bytes[7..BYTES_BEFORE].chunks_exact(4)) {
             *state = u32::from_le_bytes(chunk.try_into().ok()?);
         }
         let is_possible =
             calm <= MOST_DOUBLINGS && confirmed <= MOST_CHECK_DOUBLINGS && put_off <= MOST_PUT_OFF;
         let pairs = u16::from_le_bytes([pairs, more]);
-        is_possible.then_some(Self { calm, changes, hidden, confirmed, put_off, pairs, before })
+        is_possible.then_some(Self { calm, changes, hidden, confirmed, put_off, pairs, before, changed })
     }
 }
 

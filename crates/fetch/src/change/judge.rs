@@ -11,6 +11,8 @@ use super::units::Unit;
 
 /// How long after a look the next one of a quick pair comes.
 pub const SECOND_LOOK: Span = Span::from_whole_secs(2);
+/// A look that comes later than this after another one is none of the same visit.
+pub const LATE: Span = Span::from_whole_secs(60);
 /// So many quick pairs are made of a page at a time.
 const MOST_PAIRS: u8 = 6;
 
@@ -118,12 +120,13 @@ pub fn judge(
         return settled(What::Nothing, Kept::first(look));
     }
     match doubt {
-        Some((doubt, elapsed)) if elapsed <= rules.quick => {
+        Some((doubt, elapsed)) if elapsed <= LATE => {
             let reported = reported().map(|reported| match forward(&reported, look, time, rules) {
                 Some(look) => look,
                 None => reported.look,
             });
-            doubt.next(look, rules, reported.as_ref(), may_look_again)
+            let is_quick = elapsed <= rules.quick;
+            doubt.next(look, (rules, is_quick), reported.as_ref(), may_look_again)
         }
         Some(_) | None => {
             // A look that came too late to tell noise from news is not followed by another: that might be late as well.
@@ -136,7 +139,8 @@ pub fn judge(
     }
 }
 
-fn settled(what: What, kept: Kept) -> Judgement {
+fn settled(what: What, mut kept: Kept) -> Judgement {
+    kept.settle();
     let changed = what != What::Nothing;
     let verdict = Verdict { changed, what, noise_ignored: kept.noise() };
     Judgement { verdict, kept, doubt: None, found_noise: None }
@@ -164,7 +168,9 @@ fn first(
     let followed = page::follow(&kept.units, look);
     let overdue = attention.is_overdue();
     let units = if overdue { page::opened(followed.units, look) } else { followed.units };
-    let changed = followed.changed + usize::from(overdue);
+    // What noise shows for the first time may be news, if it showed all of it before.
+    let fresh = if matches!(rules.by, By::Text) && !overdue { page::fresh(&units) } else { 0 };
+    let changed = followed.changed + fresh + usize::from(overdue);
     let mut next = Kept::of(look, units, kept.grain, attention);
     let what = match rules.by {
         By::Exact if kept.digest == look.digest => What::Nothing,
@@ -173,7 +179,7 @@ fn first(
         By::Simhash { distance } => simhash(kept.simhash, next.simhash, distance),
     };
     let what = match what {
-        What::Text { .. } | What::Simhash { .. } => {
+        What::Text { .. } | What::Simhash { .. } if fresh == 0 => {
             forward().and_then(|forward| since(&forward, &next, look, rules)).unwrap_or(what)
         }
         what => what,
@@ -181,15 +187,19 @@ fn first(
     let was_put_off = next.attention.is_put_off();
     // What the visit before could not tell counts, unless quick looks tell now.
     let what = if was_put_off && what == What::Nothing { text(1, &kept.units, &next.units) } else { what };
+    next.attention.seem(what != What::Nothing);
     let state = kept.state();
     let needed = match (quiet_host, what) {
         (Some(_), _) if was_put_off => Some(1),
+        (Some(_), _) if fresh > 0 && rules.learn_noise => Some(3),
         (Some(is_quiet), What::Text { .. } | What::Simhash { .. }) if rules.learn_noise => {
             next.attention.doubts(next.state(), is_quiet, followed.near_noise > 0)
         }
         _ => None,
     };
-    let wants_check = quiet_host.is_some() && rules.learn_noise && next.attention.wants_check();
+    let wants_check = quiet_host.is_some()
+        && rules.learn_noise
+        && (next.attention.wants_check() || next.units.iter().any(Unit::may_have_ended));
     let doubt = (needed.is_some() || wants_check).then(|| Doubt {
         kept: next.clone(),
         look: look.clone(),
@@ -211,19 +221,26 @@ fn first(
 }
 
 impl Doubt {
+    /// The memory that it takes, in bytes: as much as the text of the page, however few bytes that was sent in.
+    pub fn size(&self) -> usize {
+        // The units of what is kept take about twice the bytes that they are written in.
+        self.look.size() + 2 * super::kept::LARGEST
+    }
+
     fn next(
         mut self,
         look: &Look,
-        rules: &Rules,
+        (rules, is_quick): (&Rules, bool),
         reported: Option<&Look>,
         may_look_again: bool,
     ) -> Judgement {
         self.pairs += 1;
         self.kept.attention.pair();
-        let units = page::learn(&self.kept.units, &self.look, look);
+        let units = page::learn(&self.kept.units, &self.look, look, is_quick);
         let attention = std::mem::take(&mut self.kept.attention);
         let mut next = Kept::of(look, units, self.kept.grain, attention);
-        let is_open = next.units.iter().any(Unit::is_suspect) || self.pairs < self.needed;
+        let is_open = next.units.iter().any(|unit| unit.is_suspect() || unit.may_have_ended())
+            || self.pairs < self.needed;
         let what = self.what(&next, look, rules, reported);
         if is_open && self.pairs < MOST_PAIRS && may_look_again {
             let mut judgement = settled(what, self.learned(next.clone(), what));
@@ -278,7 +295,7 @@ fn since(earlier: &Look, next: &Kept, look: &Look, rules: &Rules) -> Option<What
     Some(match rules.by {
         By::Exact if earlier.digest == look.digest => What::Nothing,
         By::Exact => What::Exact,
-        By::Text => text(before.changed, &before.units, &next.units),
+        By::Text => text(before.changed + page::news(&next.units), &before.units, &next.units),
         By::Simhash { distance } => simhash(sketch(earlier, &before.units), next.simhash, distance),
     })
 }

@@ -10,6 +10,7 @@ use super::look::Look;
 use super::page;
 use super::simhash::simhash;
 use super::units::{Body, COARSEST, MOST, MOST_PLAIN, Unit, grouped};
+use super::values::Values;
 use super::words;
 
 pub use bytes::BadKept;
@@ -59,6 +60,16 @@ impl Kept {
             kept.grain += 1;
             kept.units = grouped(kept.units, &look.hashes, kept.grain);
         }
+        // What noise showed is the first to go: most of all where nothing returned.
+        for is_kept in [Values::returns as fn(&Values) -> bool, |_| false] {
+            if !kept.fits() {
+                let values = kept.units.iter_mut().flat_map(Unit::values_mut);
+                values.filter(|values| values.shown > 0 && !is_kept(values)).for_each(Values::forget);
+            }
+        }
+        if !kept.fits() {
+            kept.units.iter_mut().flat_map(Unit::values_mut).for_each(|values| *values = Values::default());
+        }
         if !kept.fits() {
             // More noise than there is room for is no noise: it is reported rather than hidden.
             let units = page::opened(std::mem::take(&mut kept.units), look);
@@ -66,6 +77,11 @@ impl Kept {
         }
         kept.simhash = if look.sketch { sketch(look, &kept.units) } else { 0 };
         kept
+    }
+
+    /// The visit is over.
+    pub(super) fn settle(&mut self) {
+        self.units.iter_mut().for_each(Unit::settle);
     }
 
     fn fits(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What one visit saw.
 
-use super::{By, Rules, words};
+use super::words::{self, Words};
+use super::{By, Rules};
 use crate::charset;
 use crate::client::ContentType;
 use crate::html;
@@ -54,7 +55,7 @@ impl Look {
             return (Self::new(body, content_type, rules), None);
         }
         let label = content_type.and_then(|kind| kind.charset.as_deref());
-        let html = charset::decoded(body, label);
+        let (html, encoding) = charset::decoded_from(body, label);
         let mut found = Found::new(agent);
         let blocks = if rules.selectors.is_empty() {
             let mut whole = Whole::of_page(html.len());
@@ -64,7 +65,7 @@ impl Look {
             html::read(&html, &mut found);
             Blocks::of_html(&html, &rules.selectors)
         };
-        (Self::of_blocks(body, Some(blocks), rules), Some(links::resolved(found, url)))
+        (Self::of_blocks(body, Some(blocks), rules), Some(links::resolved(found, url, encoding)))
     }
 
     fn of_blocks(body: &[u8], blocks: Option<Blocks>, rules: &Rules) -> Self {
@@ -89,10 +90,15 @@ impl Look {
         self.blocks.as_ref()
     }
 
+    /// The memory that it takes, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.blocks.as_ref().map_or(0, Blocks::size) + self.hashes.capacity() * size_of::<u32>()
+    }
+
     /// The words of a block.
-    pub(super) fn words(&self, block: usize) -> Vec<u32> {
+    pub(super) fn words(&self, block: usize) -> Words<'_> {
         let text = self.blocks.as_ref().and_then(|blocks| blocks.get(block));
-        words::hashes(text.unwrap_or_default(), self.digits)
+        Words::new(text.unwrap_or_default(), self.digits)
     }
 
     /// How many blocks of text it saw.

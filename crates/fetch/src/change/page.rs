@@ -5,8 +5,10 @@ mod pairing;
 use super::look::Look;
 use super::score::Score;
 use super::slots::{self, Slot};
-use super::units::{Body, Stretch, Unit, grouped};
+use super::units::{Body, Edges, Stretch, Unit, grouped};
+use super::values::Values;
 use super::windows::{Run, Windows};
+use super::words::Words;
 use pairing::{Pair, pairs};
 
 /// What a later look says.
@@ -37,13 +39,17 @@ pub(super) fn follow(units: &[Unit], look: &Look) -> Followed {
             (Pair::Gone { .. }, _) => (None, true),
             (Pair::Taken { from, to, .. }, Some(Unit { body: Body::Stretch(stretch), moves })) => {
                 let run = run_of(&windows, from, to);
-                let body = Body::Stretch(Stretch { run, ..*stretch });
-                (Some(Unit { body, moves: *moves }), !stretch.score.is_noise() && run != stretch.run)
+                let is_change = !stretch.score.is_noise() && run != stretch.run;
+                let mut stretch = Stretch { run, ..stretch.clone() };
+                stretch.values.show(run.hash, &look.hashes[from..to]);
+                (Some(Unit { body: Body::Stretch(stretch), moves: *moves }), is_change)
             }
             (Pair::Other { block, .. }, Some(known)) => {
                 let (body, is_change) = match &known.body {
                     Body::Open(slots) => {
-                        let block = slots::follow(slots, &look.words(block));
+                        let words = look.words(block);
+                        let mut block = slots::follow(slots, &words);
+                        slots::show(&mut block.slots, &words);
                         (Body::Open(block.slots), block.changed > 0)
                     }
                     _ => (Unit::block(look.hashes[block]).body, true),
@@ -72,8 +78,19 @@ fn run_of(windows: &Windows<'_>, from: usize, to: usize) -> Run {
     Run { hash: if from < to { windows.hash(from, to - from) } else { 0 }, len: to - from }
 }
 
-/// Learns from a quick pair of looks: `units` are of the look `before`, `now` came seconds later.
-pub(super) fn learn(units: &[Unit], before: &Look, now: &Look) -> Vec<Unit> {
+/// In so many units noise shows a text that is unlikely to be one more of the noise: at the first look of a visit.
+pub(super) fn fresh(units: &[Unit]) -> usize {
+    units.iter().filter(|unit| unit.values().any(Values::is_fresh)).count()
+}
+
+/// The same after all looks of a visit.
+pub(super) fn news(units: &[Unit]) -> usize {
+    units.iter().filter(|unit| unit.values().any(Values::is_news)).count()
+}
+
+/// Learns from a pair of looks: `units` are of the look `before`, `now` came soon after. If that was not quick, content may have changed
+/// between them, and only tokens are learned as noise.
+pub(super) fn learn(units: &[Unit], before: &Look, now: &Look, is_quick: bool) -> Vec<Unit> {
     let units = grouped(units.to_vec(), &before.hashes, 0);
     let starts: Vec<usize> = units
         .iter()
@@ -89,47 +106,60 @@ pub(super) fn learn(units: &[Unit], before: &Look, now: &Look) -> Vec<Unit> {
     let pairs = pairs(&units, now);
     let mut rest = pairs.as_slice();
     let mut at = 0;
-    while let Some((pair, after)) = rest.split_first() {
+    while let Some((known, after)) = rest.split_first() {
         let comes_or_goes = rest.iter().take_while(|pair| pair.comes_or_goes()).count();
         if comes_or_goes > 0 {
             let (run, after) = rest.split_at(comes_or_goes);
             let came = run.iter().filter(|pair| pair.unit().is_none()).count();
-            let went: usize = run.iter().filter_map(Pair::unit).map(|unit| units[unit].blocks()).sum();
-            let mut stretch = Stretch {
-                run: run_of(&windows, at, at + came),
-                most: came.max(went) as u16,
-                score: Score::default(),
-            };
-            stretch.score.differ();
-            learned.push(Unit::new(Body::Stretch(stretch)));
+            let now = &now.hashes[at..at + came];
+            let went = run.iter().filter_map(Pair::unit);
+            let went: Vec<u32> = went
+                .flat_map(|unit| &before.hashes[starts[unit]..][..units[unit].blocks()])
+                .copied()
+                .collect();
+            if is_quick {
+                let mut stretch = Stretch {
+                    run: run_of(&windows, at, at + came),
+                    most: came.max(went.len()) as u16,
+                    score: Score::default(),
+                    values: Values::default(),
+                    edges: Edges::default(),
+                };
+                stretch.score.differ();
+                stretch.values.show(run_of(&Windows::new(&went), 0, went.len()).hash, &went);
+                stretch.values.show(stretch.run.hash, now);
+                learned.push(Unit::new(Body::Stretch(stretch)));
+            } else {
+                learned.extend(now.iter().map(|hash| Unit::block(*hash)));
+            }
             at += came;
             rest = after;
             continue;
         }
         rest = after;
-        let Some(place) = pair.unit() else { continue };
+        let Some(place) = known.unit() else { continue };
         let unit = &units[place];
-        match *pair {
+        match *known {
             Pair::Moved { .. } => {
                 moved.push(learned.len());
-                if let Body::Stretch(stretch) = unit.body {
+                if let Body::Stretch(stretch) = &unit.body {
                     let hashes = &before.hashes[starts[place]..=starts[place]];
-                    learned.extend(varied(stretch, hashes, hashes, stretch.run));
+                    learned.extend(varied(stretch, hashes, hashes, is_quick));
                     at += 1;
                     continue;
                 }
             }
             Pair::Other { block, .. } => {
-                let body =
-                    refined(&unit.body, &before.words(starts[place]), &now.words(block), now.hashes[block]);
+                let words = (&before.words(starts[place]), &now.words(block));
+                let body = refined(&unit.body, words, now.hashes[block], is_quick);
                 learned.push(Unit { body, moves: unit.moves });
                 at += 1;
                 continue;
             }
             Pair::Taken { from, to, .. } => {
-                let Body::Stretch(stretch) = unit.body else { continue };
+                let Body::Stretch(stretch) = &unit.body else { continue };
                 let hashes = &before.hashes[starts[place]..starts[place] + unit.blocks()];
-                learned.extend(varied(stretch, hashes, &now.hashes[from..to], run_of(&windows, from, to)));
+                learned.extend(varied(stretch, hashes, &now.hashes[from..to], is_quick));
                 at += to - from;
                 continue;
             }
@@ -138,33 +168,50 @@ pub(super) fn learn(units: &[Unit], before: &Look, now: &Look) -> Vec<Unit> {
         at += unit.blocks();
         learned.push(unit.clone());
     }
-    judge_moves(&mut learned, &moved);
+    if is_quick || moved.is_empty() {
+        judge_moves(&mut learned, &moved);
+    }
     learned
 }
 
-/// A stretch as both looks of a quick pair show it: blocks with these hashes, and then with those.
-fn varied(mut stretch: Stretch, before: &[u32], now: &[u32], run: Run) -> Vec<Unit> {
+/// A stretch as both looks of a pair show it: blocks with these hashes, and then with those.
+fn varied(stretch: &Stretch, before: &[u32], now: &[u32], is_quick: bool) -> Vec<Unit> {
+    let windows = Windows::new(now);
+    let mut stretch = Stretch { run: run_of(&windows, 0, now.len()), ..stretch.clone() };
+    stretch.values.show(stretch.run.hash, now);
     if before == now {
-        stretch.score.agree();
-    } else {
+        stretch.score.agree_on(&stretch.values);
+    } else if is_quick {
         stretch.score.differ();
+        stretch.edges = stretch.edges.after(before, now);
     }
+    let blocks = |hashes: &[u32]| hashes.iter().map(|hash| Unit::block(*hash)).collect::<Vec<_>>();
     if stretch.score.is_clear() {
-        return now.iter().map(|hash| Unit::block(*hash)).collect();
+        return blocks(now);
     }
     if !stretch.score.is_noise() {
         stretch.most = stretch.most.max(before.len().max(now.len()) as u16);
+        return vec![Unit::new(Body::Stretch(stretch))];
     }
-    stretch.run = run;
-    vec![Unit::new(Body::Stretch(stretch))]
+    // What stays at an end of noise while the rest differs is none of it.
+    let (first, last) = stretch.edges.content();
+    let end = now.len() - last.min(now.len() - first);
+    stretch.run = run_of(&windows, first, end);
+    if first + last > 0 {
+        stretch.edges = Edges::default();
+    }
+    let mut units = blocks(&now[..first]);
+    units.push(Unit::new(Body::Stretch(stretch)));
+    units.extend(blocks(&now[end..]));
+    units
 }
 
-/// The block as both looks of a quick pair show it.
-fn refined(body: &Body, before: &[u32], now: &[u32], hash: u32) -> Body {
+/// The block as both looks of a pair show it: its words in the earlier look, and in the later one.
+fn refined(body: &Body, (before, now): (&Words<'_>, &Words<'_>), hash: u32, is_quick: bool) -> Body {
     let whole = [Slot::fixed(0, before.len())];
     let slots = match body {
-        Body::Open(slots) => slots::learn(slots, before, now),
-        _ => slots::learn(&whole, before, now),
+        Body::Open(slots) => slots::learn(slots, before, now, is_quick),
+        _ => slots::learn(&whole, before, now, is_quick),
     };
     if slots.iter().all(|slot| slot.score.is_clear()) || slots.len() > slots::MOST {
         return Unit::block(hash).body;
@@ -172,8 +219,16 @@ fn refined(body: &Body, before: &[u32], now: &[u32], hash: u32) -> Body {
     match (body, slots.as_slice()) {
         // Nothing of it stayed: it is a block that comes or goes rather than one with noise in it.
         (Body::Closed(run), [slot]) if slot.score.is_suspect() => {
-            let run = Run { hash, ..*run };
-            Body::Stretch(Stretch { run, most: 1, score: slot.score })
+            let mut values = Values::default();
+            values.show(run.hash, &[run.hash]);
+            values.show(hash, &[hash]);
+            Body::Stretch(Stretch {
+                run: Run { hash, ..*run },
+                most: 1,
+                score: slot.score,
+                values,
+                edges: Edges::default(),
+            })
         }
         _ => Body::Open(slots),
     }

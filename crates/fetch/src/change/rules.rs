@@ -19,7 +19,7 @@ pub struct Rules {
     pub ignore_digits: bool,
     /// Learn what differs between two looks in quick succession, and ignore it from then on.
     pub learn_noise: bool,
-    /// Two looks at most this far apart are in quick succession: a page's news does not change that fast.
+    /// Two looks at most this far apart are in quick succession: the text of a page does not change that fast.
     pub quick: Span,
 }
 
@@ -44,7 +44,7 @@ impl Default for Rules {
             selectors: Selectors::default(),
             ignore_digits: false,
             learn_noise: true,
-            quick: Span::from_whole_secs(60),
+            quick: Span::from_whole_secs(5),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! How well quick pairs of looks have shown that a part of a page is noise.
 
+use super::values::Values;
+
 /// Two quick looks that differ add this.
 const DIFFER: u8 = 4;
 /// Two quick looks that agree take this away: while noise is suspected, and once it is known.
 const AGREE_SUSPECT: u8 = 1;
 const AGREE_NOISE: u8 = 2;
+
 /// From here on a part is noise: three pairs that differ, and no more than three that agree.
 const NOISE: u8 = 3 * DIFFER - 3;
 /// What is found to be noise has this many at least.
@@ -33,6 +36,20 @@ impl Score {
     pub(super) fn agree(&mut self) {
         self.points = self.points.saturating_sub(if self.is_noise { AGREE_NOISE } else { AGREE_SUSPECT });
         self.is_noise &= self.points > DOUBTFUL;
+    }
+
+    /// The same where it is known what the place showed before.
+    pub(super) fn agree_on(&mut self, values: &Values) {
+        match self.is_noise && values.returns() {
+            // Values that take turns agree by chance; how long one stays says more.
+            true if values.stays.is_over() => *self = Self::default(),
+            true => {}
+            false => self.agree(),
+        }
+        // Values that never return do not agree by chance.
+        if self.is_noise && values.is_known() && !values.returns() {
+            self.agree();
+        }
     }
 
     pub(super) fn is_noise(self) -> bool {

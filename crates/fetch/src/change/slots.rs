@@ -1,9 +1,11 @@
 //! A block of text of which some words are noise: what stands fixed in it, and what comes and goes between.
 
+use super::affix::Affix;
 use super::align;
 use super::score::Score;
+use super::values::Values;
 use super::windows::{Run, Windows};
-use super::words;
+use super::words::{self, Words};
 
 /// A block in more parts than this is not taken apart: it counts as a whole.
 pub(super) const MOST: usize = 255;
@@ -11,7 +13,7 @@ pub(super) const MOST: usize = 255;
 pub(super) const LONGEST: usize = 2 * words::MOST;
 
 /// A stretch of words. It is noise, or it is content whose hash is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     /// Of the words that were there last; means nothing for noise.
     pub(super) hash: u32,
@@ -20,6 +22,8 @@ pub(super) struct Slot {
     /// and at most, as quick pairs have shown.
     pub(super) most: u16,
     pub(super) score: Score,
+    /// What noise, or what may be noise, showed so far.
+    pub(super) values: Values,
 }
 
 /// What a later look at a block says.
@@ -35,7 +39,7 @@ pub(super) struct Followed {
 impl Slot {
     /// Content of which nothing is known but what it is.
     pub(super) fn fixed(hash: u32, len: usize) -> Self {
-        Self { hash, len: len as u16, most: 0, score: Score::default() }
+        Self { hash, len: len as u16, most: 0, score: Score::default(), values: Values::default() }
     }
 
     pub(super) fn is_noise(&self) -> bool {
@@ -46,20 +50,25 @@ impl Slot {
         usize::from(self.len)
     }
 
+    /// Takes in the words that it shows, of which this is the hash; 0 if there are none.
+    fn show(&mut self, hash: u32) {
+        self.values.show(hash, &[hash]);
+    }
+
     /// Noise of several words varies in length, so a quarter more than was seen is no news.
     fn room(&self) -> usize {
         let most = usize::from(self.most);
         most + most / 4
     }
 
-    fn with_len(self, len: usize) -> Self {
-        Self { len: len as u16, ..self }
+    fn with_len(&self, len: usize) -> Self {
+        Self { len: len as u16, ..self.clone() }
     }
 }
 
 /// Compares a block with what is known of it. Nothing is learned of noise: any time may have passed.
-pub(super) fn follow(slots: &[Slot], words: &[u32]) -> Followed {
-    let windows = Windows::new(words);
+pub(super) fn follow(slots: &[Slot], words: &Words<'_>) -> Followed {
+    let windows = Windows::new(&words.hashes);
     let content = |slot: &Slot| !slot.is_noise() && slot.len > 0;
     let runs: Vec<Option<Run>> =
         slots.iter().map(|slot| content(slot).then(|| Run { hash: slot.hash, len: slot.len() })).collect();
@@ -70,12 +79,18 @@ pub(super) fn follow(slots: &[Slot], words: &[u32]) -> Followed {
         at = start;
         if let Some(slot) = slots.get(place) {
             followed.stayed += 1;
-            followed.slots.push(*slot);
+            followed.slots.push(slot.clone());
             at += slot.len();
         }
         next = place + 1;
     }
-    followed.slots = joined(followed.slots, words);
+    followed.slots = joined(followed.slots, &windows);
+    let mut at = 0;
+    for slot in &mut followed.slots {
+        let word = (slot.is_noise() && slot.len == 1).then(|| words.text(at));
+        followed.changed += usize::from(word.is_some_and(|word| slot.values.affix.follow(word)));
+        at += slot.len();
+    }
     followed
 }
 
@@ -126,15 +141,18 @@ struct Piece {
 }
 
 /// Learns from a quick pair of looks at a block: `slots` are of the words `before`, `now` came seconds later.
-pub(super) fn learn(slots: &[Slot], before: &[u32], now: &[u32]) -> Vec<Slot> {
+pub(super) fn learn(slots: &[Slot], before: &Words<'_>, now: &Words<'_>, is_quick: bool) -> Vec<Slot> {
+    let windows = Windows::new(&now.hashes);
     if slots.is_empty() || slots.iter().map(Slot::len).sum::<usize>() != before.len() {
-        return joined(vec![Slot::fixed(0, now.len())], now);
+        return joined(vec![Slot::fixed(0, now.len())], &windows);
     }
+    let known = Windows::new(&before.hashes);
+    let mut at = (0, 0);
     let mut learned: Vec<Slot> = Vec::new();
     let mut emitted = 0;
-    let mut pieces = pieces(slots, before, now).into_iter().peekable();
+    let mut pieces = pieces(slots, &before.hashes, &now.hashes).into_iter().peekable();
     while let Some(mut piece) = pieces.next() {
-        let slot = slots[piece.owner];
+        let slot = &slots[piece.owner];
         let is_content = slot.score.is_clear();
         // Of content, what differs is taken out; what is suspect already is judged as a whole.
         while let Some(more) =
@@ -148,40 +166,89 @@ pub(super) fn learn(slots: &[Slot], before: &[u32], now: &[u32]) -> Vec<Slot> {
             absent(empty, &mut learned);
         }
         emitted = piece.owner + 1;
-        take(slot, is_content, &piece, &mut learned);
+        // Between two looks that are not in quick succession content may change, but it does not become a token.
+        let is_token = |words: &Words<'_>, at: usize, len: usize| len == 1 && words.is_token(at);
+        let is_proof = is_quick || is_token(before, at.0, piece.before) && is_token(now, at.1, piece.now);
+        let was = if piece.before > 0 { known.hash(at.0, piece.before) } else { 0 };
+        let is_word = piece.before == 1 && piece.now == 1;
+        let pair = is_word.then(|| (before.text(at.0), now.text(at.1)));
+        take(slot, &piece, Shown { is_proof, was, pair }, &mut learned);
+        at = (at.0 + piece.before, at.1 + piece.now);
     }
     for empty in &slots[emitted..] {
         absent(empty, &mut learned);
     }
-    joined(learned, now)
+    let mut learned = joined(learned, &windows);
+    show(&mut learned, now);
+    learned
+}
+
+/// Takes in what noise, and what may be noise, shows in a look at the words.
+pub(super) fn show(slots: &mut [Slot], words: &Words<'_>) {
+    let windows = Windows::new(&words.hashes);
+    let mut at = 0;
+    for slot in slots {
+        let len = slot.len();
+        if !slot.score.is_clear() {
+            slot.show(if len > 0 { windows.hash(at, len) } else { 0 });
+        }
+        at += len;
+    }
 }
 
 /// A slot that had no words in either look.
 fn absent(slot: &Slot, learned: &mut Vec<Slot>) {
     if slot.len == 0 {
-        let mut slot = *slot;
-        slot.score.agree();
+        let mut slot = slot.clone();
+        slot.score.agree_on(&slot.values);
         learned.push(slot);
     }
 }
 
-fn take(slot: Slot, is_content: bool, piece: &Piece, learned: &mut Vec<Slot>) {
-    if is_content && !piece.differs {
+/// What a pair of looks shows of a piece.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    /// It is noise if it differs.
+    is_proof: bool,
+    /// The hash of its words in the earlier look.
+    was: u32,
+    /// Both words, if it is one.
+    pair: Option<(&'a str, &'a str)>,
+}
+
+/// Takes a piece of a slot.
+fn take(slot: &Slot, piece: &Piece, shown: Shown<'_>, learned: &mut Vec<Slot>) {
+    let Shown { is_proof, was, pair } = shown;
+    let is_content = slot.score.is_clear();
+    if is_content && !(piece.differs && is_proof) {
         learned.push(Slot::fixed(0, piece.now));
         return;
     }
     let longer = piece.before.max(piece.now) as u16;
-    let mut suspect = Slot { hash: 0, len: piece.now as u16, most: longer, score: Score::default() };
+    let mut suspect = Slot { most: longer, ..Slot::fixed(0, piece.now) };
     if is_content {
         suspect.score.differ();
+        suspect.show(was);
+        suspect.values.affix = pair.map(|(before, now)| Affix::of(before, now)).unwrap_or_default();
         learned.push(suspect);
         return;
     }
     let mut known = slot.with_len(piece.now);
     if piece.differs {
-        known.score.differ();
-    } else {
-        known.score.agree();
+        let affix = slot.values.affix;
+        let narrow = if slot.is_noise() { Affix::confirmed } else { Affix::narrowed };
+        known.values.affix = pair.map(|(before, now)| narrow(affix, before, now)).unwrap_or_default();
+    }
+    match (piece.differs, is_proof) {
+        (false, _) => {
+            known.score.agree_on(&slot.values);
+            // A word that differs now and then and never returns is a counter rather than noise.
+            if known.score.is_suspect() && !slot.values.returns() {
+                known.score.agree();
+            }
+        }
+        (true, true) => known.score.differ(),
+        (true, false) => {}
     }
     if !slot.is_noise() {
         known.most = known.most.max(longer);
@@ -256,7 +323,7 @@ fn loose_at(slots: &[Slot], owners: &[usize], stretch: &std::ops::Range<usize>) 
     let last = owners.get(stretch.end).copied().unwrap_or(slots.len().saturating_sub(1));
     let loose = |noise: bool| {
         (first..=last).find(|place| {
-            let slot = slots[*place];
+            let slot = &slots[*place];
             // A neighbour only counts if nothing but it is there to take what came.
             let within =
                 stretch.is_empty() || stretch.clone().any(|word| owners[word] == *place) || slot.len == 0;
@@ -271,19 +338,22 @@ fn nearest(slots: &[Slot], owners: &[usize], word: usize) -> usize {
 }
 
 /// Slots in a row that are of the same kind become one; hashes are those of the words.
-fn joined(slots: Vec<Slot>, words: &[u32]) -> Vec<Slot> {
-    let windows = Windows::new(words);
+fn joined(slots: Vec<Slot>, windows: &Windows<'_>) -> Vec<Slot> {
     let mut joined: Vec<Slot> = Vec::with_capacity(slots.len());
     for slot in slots {
         if slot.score.is_clear() && slot.len == 0 {
             continue;
         }
         let both_clear = |last: &Slot| last.score.is_clear() && slot.score.is_clear();
-        let both_noise = |last: &Slot| last.is_noise() && slot.is_noise();
+        // What is new in one of them is counted first.
+        let is_fresh = |last: &Slot| last.values.is_fresh() || slot.values.is_fresh();
+        let both_noise = |last: &Slot| last.is_noise() && slot.is_noise() && !is_fresh(last);
         match joined.last_mut() {
             Some(last) if both_clear(last) || both_noise(last) => {
                 last.len += slot.len;
                 last.most = last.most.saturating_add(slot.most).min(LONGEST as u16);
+                // Of both together no value is known.
+                last.values = Values::default();
             }
             _ => joined.push(slot),
         }
@@ -293,7 +363,7 @@ fn joined(slots: Vec<Slot>, words: &[u32]) -> Vec<Slot> {
         let len = slot.len();
         slot.hash = if len == 0 || slot.is_noise() { 0 } else { windows.hash(at, len) };
         if slot.score.is_clear() {
-            slot.most = 0;
+            (slot.most, slot.values) = (0, Values::default());
         }
         at += len;
     }
@@ -302,22 +372,23 @@ fn joined(slots: Vec<Slot>, words: &[u32]) -> Vec<Slot> {
 
 #[cfg(test)]
 mod tests {
-    use super::words::hashes;
     use super::*;
     use proptest::prelude::*;
 
-    fn words(text: &str) -> Vec<u32> {
-        hashes(text, true)
+    fn words(text: &str) -> Words<'_> {
+        Words::new(text, true)
     }
 
     fn whole(text: &str) -> Vec<Slot> {
         let words = words(text);
-        vec![Slot::fixed(Windows::new(&words).hash(0, words.len()), words.len())]
+        vec![Slot::fixed(Windows::new(&words.hashes).hash(0, words.len()), words.len())]
     }
 
     /// Looks in quick succession.
     fn learned(texts: &[&str]) -> Vec<Slot> {
-        texts.windows(2).fold(whole(texts[0]), |slots, pair| learn(&slots, &words(pair[0]), &words(pair[1])))
+        texts
+            .windows(2)
+            .fold(whole(texts[0]), |slots, pair| learn(&slots, &words(pair[0]), &words(pair[1]), true))
     }
 
     fn changed(slots: &[Slot], text: &str) -> usize {
@@ -385,29 +456,34 @@ mod tests {
         assert_eq!(changed(&slots, "t h8"), 1);
     }
 
-    fn texts() -> impl Strategy<Value = Vec<u32>> {
-        prop::collection::vec(0u32..6, 0..14)
+    fn texts() -> impl Strategy<Value = String> {
+        let words = prop::collection::vec(0u32..6, 0..14);
+        words.prop_map(|words| words.into_iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" "))
+    }
+
+    fn fresh(words: &Words<'_>) -> Vec<Slot> {
+        joined(vec![Slot::fixed(0, words.len())], &Windows::new(&words.hashes))
     }
 
     proptest! {
         #[test]
         fn slots_cover_all_words(looks in prop::collection::vec((texts(), any::<bool>()), 1..12)) {
-            let first = &looks[0].0;
-            let mut slots = joined(vec![Slot::fixed(0, first.len())], first);
-            let mut last = first;
+            let mut last = words(&looks[0].0);
+            let mut slots = fresh(&last);
             for (now, is_quick) in &looks[1..] {
-                slots = if *is_quick { learn(&slots, last, now) } else { follow(&slots, now).slots };
+                let now = words(now);
+                slots = if *is_quick { learn(&slots, &last, &now, true) } else { follow(&slots, &now).slots };
                 prop_assert_eq!(slots.iter().map(Slot::len).sum::<usize>(), now.len());
-                prop_assert_eq!(follow(&slots, now).changed, 0, "what was just seen is no change: {:?}", slots);
+                prop_assert_eq!(follow(&slots, &now).changed, 0, "what was just seen is no change: {:?}", slots);
                 last = now;
             }
         }
 
         #[test]
         fn without_quick_pairs_every_change_counts(looks in prop::collection::vec(texts(), 2..8)) {
-            let mut slots = joined(vec![Slot::fixed(0, looks[0].len())], &looks[0]);
+            let mut slots = fresh(&words(&looks[0]));
             for pair in looks.windows(2) {
-                let followed = follow(&slots, &pair[1]);
+                let followed = follow(&slots, &words(&pair[1]));
                 prop_assert_eq!(followed.changed == 0, pair[0] == pair[1]);
                 slots = followed.slots;
             }

@@ -5,6 +5,7 @@
 
 use super::score::Score;
 use super::slots::Slot;
+use super::values::Values;
 use super::windows::{Run, Windows};
 
 /// So many units are kept of a page without noise,
@@ -34,13 +35,46 @@ pub(super) enum Body {
 }
 
 /// Blocks that come and go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
     /// What was there last, perhaps nothing; means nothing for noise but for its length.
     pub(super) run: Run,
     /// So many blocks were there at most, as quick pairs have shown.
     pub(super) most: u16,
     pub(super) score: Score,
+    /// The blocks that it showed so far.
+    pub(super) values: Values,
+    /// Of the last quick pairs.
+    pub(super) edges: Edges,
+}
+
+/// Blocks at both ends of a stretch that stay while the rest of it differs, and for how many quick pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Edges {
+    pub(super) first: (usize, u8),
+    pub(super) last: (usize, u8),
+}
+
+impl Edges {
+    /// After one more quick pair, in which the stretch differs.
+    pub(super) fn after(self, before: &[u32], now: &[u32]) -> Self {
+        let most = before.len().min(now.len());
+        let first = (0..most).take_while(|at| before[*at] == now[*at]).count();
+        let last = (1..=most - first)
+            .take_while(|back| before[before.len() - back] == now[now.len() - back])
+            .count();
+        let edge = |(len, pairs): (usize, u8), common: usize| {
+            let len = if pairs == 0 { common } else { common.min(len) };
+            if len == 0 { (0, 0) } else { (len, pairs + 1) }
+        };
+        Self { first: edge(self.first, first), last: edge(self.last, last) }
+    }
+
+    /// So many blocks at either end are content: as many pairs have shown that as show noise.
+    pub(super) fn content(self) -> (usize, usize) {
+        let content = |(len, pairs): (usize, u8)| if pairs >= 3 { len } else { 0 };
+        (content(self.first), content(self.last))
+    }
 }
 
 impl Stretch {
@@ -78,6 +112,38 @@ impl Unit {
         }
     }
 
+    /// What its noise showed so far.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Values> {
+        let slots = if let Body::Open(slots) = &self.body { slots.as_slice() } else { &[] };
+        let stretch = if let Body::Stretch(stretch) = &self.body { Some(stretch) } else { None };
+        let slots = slots.iter().filter(|slot| slot.is_noise()).map(|slot| &slot.values);
+        slots.chain(stretch.filter(|stretch| stretch.score.is_noise()).map(|stretch| &stretch.values))
+    }
+
+    /// What its noise, and what may be noise, showed so far.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Values> {
+        let (slots, stretch) = match &mut self.body {
+            Body::Open(slots) => (slots.as_mut_slice(), None),
+            Body::Stretch(stretch) => (&mut [][..], Some(&mut stretch.values)),
+            Body::Closed(_) => (&mut [][..], None),
+        };
+        slots.iter_mut().map(|slot| &mut slot.values).chain(stretch)
+    }
+
+    /// The visit is over.
+    pub(super) fn settle(&mut self) {
+        self.values_mut().for_each(Values::settle);
+        if let Body::Stretch(stretch) = &mut self.body {
+            stretch.edges = Edges::default();
+        }
+    }
+
+    /// Noise that showed the same for too long to go on, or in a quick pair though its values never return.
+    pub(super) fn may_have_ended(&self) -> bool {
+        let never_agrees = |values: &Values| values.is_known() && !values.returns();
+        self.values().any(Values::stay_long) || self.is_fading() && self.values().any(never_agrees)
+    }
+
     fn scores(&self) -> impl Iterator<Item = Score> {
         let slots = if let Body::Open(slots) = &self.body { slots.as_slice() } else { &[] };
         let stretch = if let Body::Stretch(stretch) = &self.body { Some(stretch.score) } else { None };
@@ -90,7 +156,8 @@ impl Unit {
     }
 
     pub(super) fn is_suspect(&self) -> bool {
-        self.scores().any(Score::is_suspect)
+        let edges = if let Body::Stretch(stretch) = &self.body { stretch.edges } else { Edges::default() };
+        edges != Edges::default() || self.scores().any(Score::is_suspect)
     }
 
     pub(super) fn is_fading(&self) -> bool {

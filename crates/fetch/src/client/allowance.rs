@@ -15,8 +15,10 @@ use crate::error::FetchError;
 pub(super) const SMALL: usize = 128 << 10;
 /// Bodies up to this size need a medium place.
 pub(super) const MEDIUM: usize = 1 << 20;
-/// So many medium bodies are under way at the same time.
+/// So many medium bodies are under way at the same time,
 const PLACES: usize = 16;
+/// and beside them so many that are left as they came: sitemaps, which wait for each other until they are read, keep no page waiting.
+const PLACES_FOR_CODED: usize = 8;
 /// The room for large bodies, in all.
 const ROOM: usize = 96 << 20;
 /// So many bodies are decoded at the same time: decoders take up to 16 MB each, whatever comes of the body.
@@ -30,6 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
     medium: Arc<Semaphore>,
+    medium_coded: Arc<Semaphore>,
     large: Arc<Semaphore>,
     decoders: Arc<Semaphore>,
 }
@@ -44,6 +47,8 @@ pub struct Hold {
 #[derive(Debug)]
 pub(super) struct Claim<'a> {
     allowance: &'a Allowance,
+    /// Where its medium place is.
+    places: &'a Arc<Semaphore>,
     medium: Option<OwnedSemaphorePermit>,
     large: Option<OwnedSemaphorePermit>,
 }
@@ -52,6 +57,7 @@ impl Default for Allowance {
     fn default() -> Self {
         Self {
             medium: Arc::new(Semaphore::new(PLACES)),
+            medium_coded: Arc::new(Semaphore::new(PLACES_FOR_CODED)),
             large: Arc::new(Semaphore::new(ROOM / PIECE)),
             decoders: Arc::new(Semaphore::new(DECODERS)),
         }
@@ -59,8 +65,10 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    pub(super) fn claim(&self) -> Claim<'_> {
-        Claim { allowance: self, medium: None, large: None }
+    /// The room of a fetch that begins. `keep_coded`: its body is left as it comes.
+    pub(super) fn claim(&self, keep_coded: bool) -> Claim<'_> {
+        let places = if keep_coded { &self.medium_coded } else { &self.medium };
+        Claim { allowance: self, places, medium: None, large: None }
     }
 }
 
@@ -72,7 +80,7 @@ impl Claim<'_> {
             return Ok(());
         }
         let (from, pieces) = if size <= MEDIUM {
-            (&self.allowance.medium, 1)
+            (self.places, 1)
         } else {
             (&self.allowance.large, most.min(ROOM).div_ceil(PIECE).max(1) as u32)
         };
@@ -118,14 +126,15 @@ mod tests {
         let allowance = Allowance::default();
         let mut held = Vec::new();
         for _ in 0..PLACES {
-            let mut claim = allowance.claim();
+            let mut claim = allowance.claim(false);
             claim.reserve(SMALL, ROOM).await.unwrap();
             claim.reserve(MEDIUM, ROOM).await.unwrap();
             held.push(claim);
         }
-        assert_eq!(allowance.claim().reserve(MEDIUM, ROOM).await, Err(FetchError::NoRoom));
+        assert_eq!(allowance.claim(false).reserve(MEDIUM, ROOM).await, Err(FetchError::NoRoom));
+        allowance.claim(true).reserve(MEDIUM, ROOM).await.unwrap();
         // More than there is: all of it.
-        let mut large = allowance.claim();
+        let mut large = allowance.claim(false);
         large.reserve(MEDIUM + 1, 10 * ROOM).await.unwrap();
         assert_eq!(held[0].reserve(MEDIUM + 1, PIECE).await, Err(FetchError::NoRoom));
         let hold = large.settle(ROOM / 2);

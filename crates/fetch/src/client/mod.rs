@@ -209,7 +209,7 @@ impl Client {
         if let Some(traffic) = traffic {
             traffic.answer();
         }
-        let mut claim = self.allowance.claim();
+        let mut claim = self.allowance.claim(keep_coded);
         let most = incoming.size_hint().upper().and_then(|most| usize::try_from(most).ok());
         let most = most.unwrap_or(usize::MAX).min(max_body);
         let need = if keep_coded { most } else { decode::need(&codings, most, max_body) };

@@ -130,7 +130,9 @@ impl Response {
 
     /// What kind of thing the body is said to be.
     pub fn content_type(&self) -> Option<ContentType> {
-        ContentType::parse(self.headers.text("content-type")?)
+        let lines: Vec<&str> =
+            self.headers.all("content-type").filter_map(|line| std::str::from_utf8(line).ok()).collect();
+        ContentType::parse(&lines.join(","))
     }
 
     /// The head as an archive keeps it with [`Response::raw`]: HTTP/1.1 lines, without the transfer coding, which is gone
@@ -152,9 +154,22 @@ impl Response {
 }
 
 impl ContentType {
-    /// Reads a `Content-Type` line; `None` if it names no type.
+    /// Reads a `Content-Type` line; `None` if it names no type. Of a list, as two lines are joined on their way, the last type
+    /// counts; one without a charset keeps that of the same type before it (Fetch Standard, "extract a MIME type").
     pub fn parse(line: &str) -> Option<Self> {
-        let mut parts = line.split(';');
+        let mut quoted = false;
+        let types = line.split(|c: char| {
+            quoted ^= c == '"';
+            c == ',' && !quoted
+        });
+        types.filter_map(Self::parse_one).filter(|kind| kind.essence != "*/*").reduce(|before, kind| {
+            let is_same = kind.charset.is_none() && kind.essence == before.essence;
+            if is_same { before } else { kind }
+        })
+    }
+
+    fn parse_one(text: &str) -> Option<Self> {
+        let mut parts = text.split(';');
         let essence = parts.next()?.trim().to_ascii_lowercase();
         let (kind, subkind) = essence.split_once('/')?;
         if kind.is_empty() || subkind.is_empty() {
@@ -163,7 +178,9 @@ impl ContentType {
         let charset = parts
             .filter_map(|part| part.split_once('='))
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
-            .map(|(_, value)| value.trim().trim_matches(['"', '\'']).to_owned())
+            .map(|(_, value)| {
+                value.trim_matches(|c: char| matches!(c, '"' | '\'') || c.is_whitespace()).to_owned()
+            })
             .filter(|label| !label.is_empty());
         Some(Self { essence, charset })
     }
@@ -202,7 +219,17 @@ mod tests {
         assert_eq!(read("text/html"), Some((html.clone(), None)));
         assert_eq!(read("Text/HTML; Charset=\"utf-8\""), Some((html.clone(), Some("utf-8".into()))));
         assert_eq!(read("text/html;x=y; charset='koi8-r' "), Some((html.clone(), Some("koi8-r".into()))));
-        assert_eq!(read("text/html; charset="), Some((html, None)));
+        assert_eq!(read("text/html; charset="), Some((html.clone(), None)));
+        assert_eq!(read("text/html; charset=\" utf-8 \""), Some((html.clone(), Some("utf-8".into()))));
+        for list in [
+            "text/html, text/html; charset=utf-8",
+            "text/html; charset=utf-8, text/html",
+            "text/plain; charset=koi8-r, text/html; x=\",/\"; charset=utf-8",
+            "text/html; charset=utf-8, */*, nothing",
+        ] {
+            assert_eq!(read(list), Some((html.clone(), Some("utf-8".into()))), "{list}");
+        }
+        assert_eq!(read("text/plain; charset=utf-8, text/html"), Some((html, None)));
         assert_eq!(read("html"), None);
         assert_eq!(read(""), None);
     }

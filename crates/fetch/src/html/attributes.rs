@@ -3,7 +3,8 @@
 /// No URL is longer, and no list of words needs to be.
 const LONGEST: usize = 8 * crate::url::LONGEST;
 
-const NAMES: [&[u8]; 5] = [b"href", b"rel", b"type", b"name", b"content"];
+const NAMES: [&[u8]; 7] = [b"href", b"rel", b"type", b"name", b"content", b"charset", b"http-equiv"];
+const LONGEST_NAME: usize = b"http-equiv".len();
 
 /// The attributes of a tag, as far as anybody here asks for them; of several with one name, the first.
 #[derive(Default)]
@@ -38,7 +39,7 @@ impl Attributes {
 
     pub(super) fn push_name(&mut self, piece: &[u8]) {
         // Longer names are none of ours; one letter more is enough to tell.
-        let room = (NAMES[4].len() + 1).saturating_sub(self.name.len());
+        let room = (LONGEST_NAME + 1).saturating_sub(self.name.len());
         self.name.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 

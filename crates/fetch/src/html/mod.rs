@@ -18,6 +18,21 @@ pub(crate) trait Visitor {
     fn text(&mut self, text: &str, is_title: bool);
 }
 
+/// Shows what is read without scripts: its tags, but no text, because readers have scripts. What would hold for the whole page (`<base>`) is
+/// left out.
+struct Unscripted<'a>(&'a mut dyn Visitor);
+
+impl Visitor for Unscripted<'_> {
+    fn opened(&mut self, tag: &str, attributes: &Attributes) {
+        if tag != "base" {
+            self.0.opened(tag, attributes);
+        }
+    }
+
+    fn closed(&mut self, _: &str) {}
+    fn text(&mut self, _: &str, _: bool) {}
+}
+
 /// Both.
 impl<A: Visitor, B: Visitor> Visitor for (&mut A, &mut B) {
     fn opened(&mut self, tag: &str, attributes: &Attributes) {
@@ -52,5 +67,11 @@ impl<V: Visitor> Visitor for &mut V {
 
 /// Shows a page to a visitor.
 pub(crate) fn read(html: &str, visitor: impl Visitor) {
-    let Ok(()) = html5gum::Tokenizer::new_with_emitter(html, reader::Reader::new(visitor)).finish();
+    let Ok(()) = html5gum::Tokenizer::new_with_emitter(html, reader::Reader::new(visitor, true)).finish();
+}
+
+/// Shows what stands in a `<noscript>` to the visitor of the page around it.
+fn read_unscripted(html: &str, visitor: &mut dyn Visitor) {
+    let reader = reader::Reader::new(Unscripted(visitor), false);
+    let Ok(()) = html5gum::Tokenizer::new_with_emitter(html, reader).finish();
 }

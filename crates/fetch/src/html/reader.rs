@@ -3,9 +3,10 @@
 use html5gum::emitters::Emitter;
 use html5gum::{Error, State};
 
-use super::{Attributes, Visitor};
+use super::{Attributes, Visitor, read_unscripted};
 
-/// What stands in these is not shown to readers.
+/// What stands in these is not shown to readers. `<noscript>` is among them, as in every browser with scripts: that way it ends at the first
+/// `</noscript>`, whatever is in it. Its tags are shown when it ends.
 const HIDDEN: [&str; 7] = ["iframe", "noembed", "noframes", "noscript", "script", "style", "xmp"];
 
 /// Tags that end drawings and formulas which were never closed.
@@ -49,6 +50,8 @@ pub(super) struct Reader<V> {
     place: Place,
     /// Drawings and formulas around the place: tags have other rules in them.
     foreign: u32,
+    /// Scripts run, so that `<noscript>` is text. Not within one: nothing is read a third time.
+    scripts: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,7 +63,7 @@ enum Place {
 }
 
 impl<V: Visitor> Reader<V> {
-    pub(super) fn new(visitor: V) -> Self {
+    pub(super) fn new(visitor: V, scripts: bool) -> Self {
         Self {
             visitor,
             text: Vec::new(),
@@ -71,12 +74,15 @@ impl<V: Visitor> Reader<V> {
             attributes: Attributes::default(),
             place: Place::Page,
             foreign: 0,
+            scripts,
         }
     }
 
     fn show_text(&mut self) {
         if !self.text.is_empty() {
-            self.visitor.text(&String::from_utf8_lossy(&self.text), self.place == Place::Title);
+            if !matches!(self.place, Place::Hidden(_)) {
+                self.visitor.text(&String::from_utf8_lossy(&self.text), self.place == Place::Title);
+            }
             self.text.clear();
         }
     }
@@ -94,7 +100,7 @@ impl<V: Visitor> Reader<V> {
         if self.foreign > 0 && self.self_closing {
             return None;
         }
-        let hidden = HIDDEN.binary_search(&name).ok();
+        let hidden = HIDDEN.binary_search(&name).ok().filter(|_| self.scripts || name != "noscript");
         match (hidden, name) {
             // A script that seems to open within a drawing's style is text of that style.
             _ if self.place != Place::Page => {}
@@ -114,6 +120,11 @@ impl<V: Visitor> Reader<V> {
     }
 
     fn closed(&mut self) {
+        // In a drawing its tags were shown as they came.
+        if self.place == Place::Hidden("noscript") && self.foreign == 0 {
+            let inside = std::mem::take(&mut self.text);
+            read_unscripted(&String::from_utf8_lossy(&inside), &mut self.visitor);
+        }
         self.show_text();
         self.last_opened.clear();
         let name = std::str::from_utf8(&self.tag).unwrap_or("");
@@ -142,7 +153,7 @@ impl<V: Visitor> Emitter for Reader<V> {
     }
 
     fn emit_string(&mut self, piece: &[u8]) {
-        if !matches!(self.place, Place::Hidden(_)) {
+        if !matches!(self.place, Place::Hidden(tag) if tag != "noscript") {
             self.text.extend_from_slice(piece);
         }
     }

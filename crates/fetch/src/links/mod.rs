@@ -4,9 +4,12 @@
 
 mod directives;
 mod reader;
+mod refresh;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+use encoding_rs::{Encoding, UTF_8};
 
 use crate::html;
 use crate::url::PageUrl;
@@ -34,7 +37,7 @@ pub struct Links {
     pub incomplete: bool,
 }
 
-/// A link that a person could follow: `<a>` or `<area>`.
+/// A link that a person could follow, `<a>` or `<area>`, or that a browser follows by itself: `<meta http-equiv=refresh>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Where it leads.
@@ -77,19 +80,19 @@ pub enum Relation {
 pub fn links(html: &str, url: &PageUrl, agent: &str) -> Links {
     let mut found = Found::new(agent);
     html::read(html, &mut found);
-    resolved(found, url)
+    resolved(found, url, UTF_8)
 }
 
-/// What was found on a page at `url`, with links as they are followed.
-pub(crate) fn resolved(found: Found, url: &PageUrl) -> Links {
+/// What was found on a page at `url` that was read in this encoding, with links as they are followed.
+pub(crate) fn resolved(found: Found, url: &PageUrl, encoding: &'static Encoding) -> Links {
     let title = found.title();
-    let base = found.base.as_deref().and_then(|base| url.join(base).ok());
+    let base = found.base.as_deref().and_then(|base| url.join_in(base, encoding).ok());
     let base = base.as_ref().unwrap_or(url);
     let Found { anchors, relations, directives, incomplete, .. } = found;
     let mut result = Links { title, directives, incomplete, ..Links::default() };
     let (mut places, mut bytes) = (HashMap::new(), 0);
     for (href, nofollow) in anchors {
-        let Ok(target) = base.join(&href) else { continue };
+        let Ok(target) = base.join_in(&href, encoding) else { continue };
         match places.entry(target) {
             Entry::Occupied(known) => {
                 let link: &mut Link = &mut result.links[*known.get()];
@@ -105,7 +108,7 @@ pub(crate) fn resolved(found: Found, url: &PageUrl) -> Links {
         }
     }
     for (href, relation) in relations {
-        if let Ok(url) = base.join(&href) {
+        if let Ok(url) = base.join_in(&href, encoding) {
             result.related.push(Related { url, relation });
         }
     }

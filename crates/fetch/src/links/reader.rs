@@ -1,6 +1,6 @@
 //! The tags that matter, as they come.
 
-use super::{Directives, MOST, Relation};
+use super::{Directives, MOST, Relation, refresh};
 use crate::html::{Attributes, Visitor};
 use crate::url::LONGEST;
 
@@ -35,11 +35,29 @@ impl Found {
     }
 
     fn anchor(&mut self, tag: &Attributes) {
-        if self.anchors.len() >= MOST_ANCHORS {
-            self.incomplete = true;
-        } else if let Some(href) = value(tag, "href") {
+        if let Some(href) = value(tag, "href") {
             let nofollow = tag.get("rel").is_some_and(|rel| has_word(rel, "nofollow"));
+            self.leads_to(href, nofollow);
+        }
+    }
+
+    fn leads_to(&mut self, href: String, nofollow: bool) {
+        if self.anchors.len() < MOST_ANCHORS {
             self.anchors.push((href, nofollow));
+        } else {
+            self.incomplete = true;
+        }
+    }
+
+    fn meta(&mut self, tag: &Attributes) {
+        let (name, content) = (tag.get("name").unwrap_or_default(), tag.get("content").unwrap_or_default());
+        if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(&self.agent) {
+            self.directives.add(content);
+        }
+        if tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
+            && let Some(target) = refresh::target(content).filter(|target| target.len() <= LONGEST)
+        {
+            self.leads_to(target.to_owned(), false);
         }
     }
 
@@ -81,12 +99,7 @@ impl Visitor for Found {
             "a" | "area" => self.anchor(attributes),
             "base" if self.base.is_none() => self.base = value(attributes, "href"),
             "link" => self.relation(attributes),
-            "meta" => {
-                let name = attributes.get("name").unwrap_or_default();
-                if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(&self.agent) {
-                    self.directives.add(attributes.get("content").unwrap_or_default());
-                }
-            }
+            "meta" => self.meta(attributes),
             _ => {}
         }
     }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::change::{Look, Rules};
+use crate::client::ContentType;
 use proptest::prelude::*;
 
 fn page(html: &str) -> Links {
@@ -24,6 +26,46 @@ fn links_are_found_in_malformed_pages() {
             "https://example.org/w",
         ]
     );
+}
+
+/// A crawler runs no scripts: what a page has for such readers leads on as well, wherever it stands.
+#[test]
+fn links_without_scripts_are_found() {
+    let html = "<head><noscript><meta http-equiv=refresh content='0;url=/plain'><base href=/no/></noscript></head>\
+                <a href=1></a><noscript><p><a href=2 rel=nofollow>two</a><!-- <a href=no> --><iframe></noscript><a href=3></a>\
+                <noscript>&lt;a href=no><a href='/?a=1&amp;b=2'></noscript><noscript><a href=4 title='<noscript><a href=5></noscript>\
+                <svg><noscript><a href=6>&lt;a href=no></noscript></svg><noscript><a href=no>";
+    assert_eq!(
+        targets(html),
+        [
+            "https://example.org/plain",
+            "https://example.org/a/1",
+            "https://example.org/a/2",
+            "https://example.org/a/3",
+            "https://example.org/?a=1&b=2",
+            "https://example.org/a/6",
+        ]
+    );
+    assert!(page(html).links[2].nofollow);
+}
+
+#[test]
+fn a_refresh_is_a_link() {
+    let html = "<base href=/c/><META HTTP-EQUIV=Refresh CONTENT='3; URL=next?a&amp;b'><meta name=refresh content='0;no'>\
+                <meta http-equiv=refresh content=30>";
+    assert_eq!(targets(html), ["https://example.org/c/next?a&b"]);
+}
+
+/// Forms of a windows-1251 page send their queries in it, and so do links.
+#[test]
+fn queries_are_in_the_encoding_of_the_page() {
+    let url = PageUrl::parse("https://example.org/").expect("a URL");
+    let html = b"<meta charset=windows-1251><link rel=canonical href='/?c=\xff'><a href='/\xff?q=\xff&amp;e=&eacute;'>";
+    let kind = ContentType::parse("text/html");
+    let (_, links) = Look::with_links(html, kind.as_ref(), &Rules::default(), (&url, "Refrain"));
+    let links = links.expect("an HTML page");
+    assert_eq!(links.links[0].url.as_str(), "https://example.org/%D1%8F?q=%FF&e=%26%23233%3B");
+    assert_eq!(links.related[0].url.as_str(), "https://example.org/?c=%FF");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use refrain_core::time::Span;
 
+use crate::url::PageUrl;
 use pattern::{Pattern, normalised};
 
 /// The rules of one host for one agent.
@@ -40,15 +41,15 @@ impl Robots {
         parse::parse(bytes, agent)
     }
 
-    /// May this path (with its query) be fetched?
-    pub fn allows(&self, path_and_query: &str) -> bool {
-        self.decide(path_and_query).0.is_none_or(|rule| rule.allow)
+    /// Returns whether this page may be fetched, if it is one of the host's.
+    pub fn allows(&self, url: &PageUrl) -> bool {
+        self.decide(url).0.is_none_or(|rule| rule.allow)
     }
 
-    /// The line that decides about this path, as short as it can be written: `Disallow: /private/`. `None` if none does, and the
-    /// path may be fetched.
-    pub fn rule_for(&self, path_and_query: &str) -> Option<String> {
-        let rule = self.decide(path_and_query).0?;
+    /// Returns the line that decides about this page, as short as it can be written: `Disallow: /private/`. `None` if none does, and
+    /// the page may be fetched.
+    pub fn rule_for(&self, url: &PageUrl) -> Option<String> {
+        let rule = self.decide(url).0?;
         let mut pattern = Vec::new();
         rule.pattern.write(&mut pattern);
         let name = if rule.allow { "Allow" } else { "Disallow" };
@@ -56,7 +57,8 @@ impl Robots {
     }
 
     /// The rule that decides, and the bytes looked at to find it, at most.
-    fn decide(&self, path_and_query: &str) -> (Option<&Rule>, usize) {
+    fn decide(&self, url: &PageUrl) -> (Option<&Rule>, usize) {
+        let path_and_query = url.path_and_query();
         if path_and_query == "/robots.txt" {
             return (None, 0);
         }

@@ -1,5 +1,8 @@
 //! Lines, groups and agents of a robots.txt.
 
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use refrain_core::time::Span;
 
 use super::pattern::Pattern;
@@ -25,50 +28,65 @@ struct Gathered {
     crawl_delay: Option<Span>,
 }
 
-/// Whom the lines at hand are for.
+/// The agents that the lines at hand are for.
 #[derive(Default)]
 struct Group {
     ours: bool,
     everybodys: bool,
-    /// Rules were seen: the next `User-agent` line starts another group.
-    has_rules: bool,
+    /// A line of the group's own kind was seen: the next `User-agent` line starts another group.
+    is_complete: bool,
 }
+
+impl Group {
+    /// Adds an agent, to another group if this one is complete.
+    fn name(&mut self, is_ours: bool, is_everybody: bool) {
+        if self.is_complete {
+            *self = Self::default();
+        }
+        self.ours |= is_ours;
+        self.everybodys |= is_everybody;
+    }
+}
+
+/// What a line begins with, misspelled as Google's parser accepts it: any word that begins with one of these is taken for it.
+const USER_AGENT: [&str; 3] = ["user-agent", "useragent", "user agent"];
+const ALLOW: [&str; 1] = ["allow"];
+const DISALLOW: [&str; 6] = ["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
+const SITEMAP: [&str; 2] = ["sitemap", "site-map"];
 
 pub(super) fn parse(bytes: &[u8], agent: &str) -> Robots {
     let (mut ours, mut everybodys) = (Gathered::default(), Gathered::default());
     let mut sitemaps = Vec::new();
-    let mut group = Group::default();
-    for line in complete(bytes).split(|byte| matches!(byte, b'\n' | b'\r')) {
+    // RFC 9309 (section 2.2.4) lets no other line than a rule end a group of rules. A delay is of the agents right above it, though.
+    let (mut group, mut delayed) = (Group::default(), Group::default());
+    for line in complete(&utf8(bytes)).split(|byte| matches!(byte, b'\n' | b'\r')) {
         let Some((key, value)) = record(line) else { continue };
-        let is = |name: &str| key.eq_ignore_ascii_case(name.as_bytes());
-        if is("user-agent") {
-            if group.has_rules {
-                group = Group::default();
-            }
-            if is_everybody(value) {
-                group.everybodys = true;
-                everybodys.named = true;
-            } else if product(value).eq_ignore_ascii_case(agent.as_bytes()) {
-                group.ours = true;
-                ours.named = true;
-            }
-        } else if is("allow") || is("disallow") {
-            group.has_rules = true;
+        let begins = |names: &[&str]| names.iter().any(|name| starts_with(key, name));
+        if begins(&USER_AGENT) {
+            let is_everybody = is_everybody(value);
+            let is_ours = !is_everybody && product(value).eq_ignore_ascii_case(agent.as_bytes());
+            group.name(is_ours, is_everybody);
+            delayed.name(is_ours, is_everybody);
+            ours.named |= is_ours;
+            everybodys.named |= is_everybody;
+        } else if begins(&ALLOW) || begins(&DISALLOW) {
+            (group.is_complete, delayed.is_complete) = (true, true);
             if let Some(pattern) = Pattern::new(value) {
-                let rule = Rule { allow: is("allow"), pattern };
+                let rule = Rule { allow: begins(&ALLOW), pattern };
                 for gathered in concerned(&group, &mut ours, &mut everybodys) {
                     if gathered.rules.len() < MOST_RULES {
                         gathered.rules.push(rule.clone());
                     }
                 }
             }
-        } else if is("crawl-delay") {
+        } else if key.eq_ignore_ascii_case(b"crawl-delay") {
+            delayed.is_complete = true;
             if let Some(delay) = seconds(value) {
-                for gathered in concerned(&group, &mut ours, &mut everybodys) {
+                for gathered in concerned(&delayed, &mut ours, &mut everybodys) {
                     gathered.crawl_delay = gathered.crawl_delay.max(Some(delay));
                 }
             }
-        } else if is("sitemap")
+        } else if begins(&SITEMAP)
             && let Ok(url) = std::str::from_utf8(value)
             && !url.is_empty()
             && url.len() <= LONGEST_SITEMAP
@@ -84,9 +102,22 @@ pub(super) fn parse(bytes: &[u8], agent: &str) -> Robots {
     Robots { rules, crawl_delay, sitemaps, sitemap_hosts }
 }
 
-/// Without a byte order mark, and up to the last line that is whole: half a rule would mean something else.
+/// Returns the text without its byte order mark; from UTF-16, if the first two letters are of two bytes each. The mark alone does not tell:
+/// it may be junk. The start of a UTF-16 text is as long as [`LARGEST`] bytes of UTF-8 and a few more.
+fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mark = Encoding::for_bom(bytes).map_or(0, |(_, length)| length);
+    let rest = &bytes[mark..];
+    let encoding = match rest {
+        [a, 0, b, 0, ..] if *a > 0 && *b > 0 => UTF_16LE,
+        [0, a, 0, b, ..] if *a > 0 && *b > 0 => UTF_16BE,
+        _ => return Cow::Borrowed(rest),
+    };
+    let start = &rest[..rest.len().min(2 * LARGEST + 4)];
+    Cow::Owned(encoding.decode_without_bom_handling(start).0.into_owned().into_bytes())
+}
+
+/// The text up to the last line that is whole: half a rule would mean something else.
 fn complete(bytes: &[u8]) -> &[u8] {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.len() <= LARGEST {
         return bytes;
     }
@@ -109,6 +140,10 @@ fn record(line: &[u8]) -> Option<(&[u8], &[u8])> {
         (key, value)
     };
     Some((key.trim_ascii(), value.trim_ascii()))
+}
+
+fn starts_with(key: &[u8], name: &str) -> bool {
+    key.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 fn is_everybody(value: &[u8]) -> bool {

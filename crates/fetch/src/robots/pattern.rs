@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use crate::octets;
+use crate::octets::{self, must_be_encoded};
 
 /// A pattern in normal form (see [`normalised`]); it takes no more bytes than what was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub(super) struct Pattern {
     pieces: Vec<Box<[u8]>>,
     /// Ended in `$`: the path must end there as well.
     to_the_end: bool,
-    /// How specific it is: its length in bytes, wildcards included.
+    /// How specific it is (RFC 9309, section 2.2.2): its octets as a URL has them, wildcards included.
     len: usize,
 }
 
@@ -28,9 +28,15 @@ impl Pattern {
             return None;
         }
         let (body, to_the_end) = value.strip_suffix(b"$").map_or((value, false), |body| (body, true));
+        // The URL parser takes a backslash in a path for a slash.
+        let query = memchr::memchr(b'?', body).unwrap_or(body.len());
+        let mut body = body.to_vec();
+        body[..query].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
         let pieces: Vec<Box<[u8]>> =
             body.split(|byte| *byte == b'*').map(|piece| normalised(piece).into_owned().into()).collect();
-        let len = pieces.iter().map(|piece| piece.len() + 1).sum::<usize>() - 1 + usize::from(to_the_end);
+        let octets: usize =
+            pieces.iter().flatten().map(|octet| if must_be_encoded(*octet) { 3 } else { 1 }).sum();
+        let len = octets + pieces.len() - 1 + usize::from(to_the_end);
         Some(Self { pieces, to_the_end, len })
     }
 
@@ -56,20 +62,28 @@ impl Pattern {
         }
     }
 
-    /// Writes it so that [`Pattern::new`] reads the same.
+    /// Writes it so that a line with it is read the same. An octet is encoded only where a line could not hold it raw, so it was
+    /// encoded when it was read, and nothing becomes longer.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let mut in_query = false;
         for (index, piece) in self.pieces.iter().enumerate() {
             if index > 0 {
                 out.push(b'*');
             }
-            let is_last = index + 1 == self.pieces.len();
+            let is_last = index + 1 == self.pieces.len() && !self.to_the_end;
             for (place, byte) in piece.iter().enumerate() {
-                match byte {
-                    b'*' => out.extend_from_slice(b"%2A"),
-                    b'$' if is_last && place + 1 == piece.len() && !self.to_the_end => {
-                        out.extend_from_slice(b"%24");
-                    }
-                    byte => out.push(*byte),
+                let ends = is_last && place + 1 == piece.len();
+                in_query |= *byte == b'?';
+                let is_special = match byte {
+                    b'*' | b'\n' | b'\r' => true,
+                    b'\\' => !in_query,
+                    b'$' | b'\t' | b'\x0c' | b' ' => ends,
+                    _ => false,
+                };
+                if is_special {
+                    out.extend(format!("%{byte:02X}").bytes());
+                } else {
+                    out.push(*byte);
                 }
             }
         }
@@ -89,8 +103,10 @@ fn found<'a>(rest: &'a [u8], piece: &[u8], steps: &mut usize) -> Option<&'a [u8]
     Some(&rest[at? + piece.len()..])
 }
 
-/// A path in the form in which paths and patterns are compared: octets that mean the same encoded or not are decoded, as
-/// are `%2A` and `%24`, which mean a star and a dollar in a path; the others have their digits in upper case.
+/// A path in the form in which paths and patterns are compared: an octet that has one spelling in a canonical URL, whichever that is,
+/// stands for itself, so that neither side depends on how it was written. So do a star and a dollar, which a pattern can only
+/// name as `%2A` and `%24`, and the apostrophe, which the URL parser encodes in queries and leaves in paths: a piece behind a star
+/// may match in either. Other encoded octets (`%2F`) stay encoded, with their digits in upper case.
 /// Never longer than what was given.
 pub(super) fn normalised(path: &[u8]) -> Cow<'_, [u8]> {
     if !path.contains(&b'%') {
@@ -100,7 +116,8 @@ pub(super) fn normalised(path: &[u8]) -> Cow<'_, [u8]> {
     let mut at = 0;
     while at < path.len() {
         if let Some(octet) = octets::encoded(&path[at..]) {
-            if octets::is_unreserved(octet) || !octet.is_ascii() || matches!(octet, b'*' | b'$') {
+            let has_one_spelling = octets::is_unreserved(octet) || octets::must_be_encoded(octet);
+            if has_one_spelling || matches!(octet, b'*' | b'$' | b'\'') {
                 normal.push(octet);
             } else {
                 normal.push(b'%');

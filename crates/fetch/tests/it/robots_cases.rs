@@ -1,6 +1,7 @@
 //! Cases of RFC 9309, with the exact bytes.
 
 use refrain_fetch::robots::Robots;
+use refrain_fetch::url::PageUrl;
 use serde_json::Value;
 
 fn decoded(base64: &str) -> Vec<u8> {
@@ -22,6 +23,7 @@ fn decoded(base64: &str) -> Vec<u8> {
 #[test]
 fn every_case_is_read_as_expected() {
     let file: Value = serde_json::from_str(include_str!("data/robots_cases.json")).expect("JSON");
+    let home = PageUrl::parse("https://example.org/").expect("a URL");
     let cases = file["cases"].as_array().expect("cases");
     assert!(cases.len() >= 31);
     for case in cases {
@@ -29,8 +31,9 @@ fn every_case_is_read_as_expected() {
         let bytes = case["robots_base64"].as_str().map_or_else(|| text("robots").into(), decoded);
         let robots = Robots::parse(&bytes, text("agent"));
         let expected = case["allowed"].as_bool().expect("a truth value");
-        assert_eq!(robots.allows(text("path")), expected, "{}", text("name"));
+        let url = home.join(text("path")).expect("a URL");
+        assert_eq!(robots.allows(&url), expected, "{}", text("name"));
         let kept = Robots::parse(&robots.to_bytes(), text("agent"));
-        assert_eq!(kept.allows(text("path")), expected, "{}, as kept", text("name"));
+        assert_eq!(kept.allows(&url), expected, "{}, as kept", text("name"));
     }
 }

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use refrain_core::time::{Span, Time};
-use refrain_fetch::change::{HostNoise, Judgement, Kept, Look, Reported, Rules, SECOND_LOOK, Visit, judge};
+use refrain_fetch::change::{HostNoise, Judgement, Kept, Look, Reported, Rules, Visit, judge};
 
 use super::noise::Page;
 use super::{Noise, Outcome, Settings};
@@ -37,7 +37,7 @@ pub(super) fn visit_host(noise: Noise, settings: &Settings) -> Outcome {
         })
         .collect();
     while let Some(next) = pages.iter_mut().min_by_key(|page| page.due).filter(|page| page.due < end) {
-        let now = next.visit(&mut host, settings.looks_again);
+        let now = next.visit(&mut host, settings.looks_again, &mut random);
         next.due = wait(now, settings.every, &mut random);
     }
     let mut outcome = Outcome::default();
@@ -61,7 +61,7 @@ fn wait(now: Time, every: Span, random: &mut ChaCha8Rng) -> Time {
 
 impl Watched {
     /// Visits the page, and looks again as long as that is asked for. Returns when that is over.
-    fn visit(&mut self, host: &mut HostNoise, looks_again: bool) -> Time {
+    fn visit(&mut self, host: &mut HostNoise, looks_again: bool, random: &mut ChaCha8Rng) -> Time {
         let rules = Rules::default();
         let mut now = self.due;
         let mut doubt = None;
@@ -83,8 +83,9 @@ impl Watched {
             let Judgement { verdict, kept, doubt: left, found_noise } =
                 judge(kept, &look, visit, || self.reported.clone());
             if let Some(left) = left {
-                doubt = Some((left, SECOND_LOOK));
-                now = now + SECOND_LOOK;
+                let span = self.page.pair_span(random);
+                doubt = Some((left, span));
+                now = now + span;
                 self.second_looks += 1;
                 continue;
             }

@@ -1,11 +1,14 @@
 //! Pages whose changes are known, with noise beside them.
 
+mod part;
+
 use std::fmt;
 
-use rand::seq::{IndexedRandom, SliceRandom};
+use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use refrain_core::time::{Span, Time};
+use refrain_fetch::change::SECOND_LOOK;
 
 /// What is other at each look, or often, and means nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +51,35 @@ pub enum Noise {
     Minute,
     /// How long ago something was.
     Ago,
+    /// A random token, joined by hyphens to what changes.
+    TokenHyphen,
+    /// A random token, joined to what changes by a dot, and another one by an underscore and a colon.
+    TokenMarks,
+    /// A random token that follows what changes without any mark.
+    TokenGlued,
+    /// One of two versions of a block; the text of both changes.
+    VariantText,
+    /// One of two versions of a block of three paragraphs; a word in both changes.
+    VariantWord,
+    /// One to three advertisements, directly followed by the block that changes.
+    AdvertisementBeside,
+    /// One to three advertisements, and beside them a block that is there at every other version.
+    AdvertisementItem,
+    /// A random token that becomes text, which changes, after half of the time.
+    Ends,
+    /// Text that changes and, after half of the time, is followed by a random token.
+    Starts,
+    /// A random token beside what changes every 30 seconds or so, also between two looks of a pair.
+    Fast,
+    /// A random token on a host with a long crawl delay.
+    SlowToken,
+    /// What changes every 20 seconds, on a host with a long crawl delay.
+    SlowTicker,
 }
 
 impl Noise {
     /// All kinds.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 31] = [
         Self::None,
         Self::TokenBeside,
         Self::TokenAfter,
@@ -72,6 +99,18 @@ impl Noise {
         Self::Sometimes,
         Self::Minute,
         Self::Ago,
+        Self::TokenHyphen,
+        Self::TokenMarks,
+        Self::TokenGlued,
+        Self::VariantText,
+        Self::VariantWord,
+        Self::AdvertisementBeside,
+        Self::AdvertisementItem,
+        Self::Ends,
+        Self::Starts,
+        Self::Fast,
+        Self::SlowToken,
+        Self::SlowTicker,
     ];
 }
 
@@ -97,6 +136,18 @@ impl fmt::Display for Noise {
             Self::Sometimes => "token, now and then",
             Self::Minute => "time to the minute",
             Self::Ago => "minutes ago",
+            Self::TokenHyphen => "token joined by hyphens",
+            Self::TokenMarks => "tokens joined by marks",
+            Self::TokenGlued => "token joined directly",
+            Self::VariantText => "2 versions that change",
+            Self::VariantWord => "a word of 2 versions",
+            Self::AdvertisementBeside => "advertisement, then text",
+            Self::AdvertisementItem => "item by advertisements",
+            Self::Ends => "token that ends",
+            Self::Starts => "token that starts",
+            Self::Fast => "token, frequent changes",
+            Self::SlowToken => "token, slow pairs",
+            Self::SlowTicker => "no token, slow pairs",
         })
     }
 }
@@ -106,6 +157,8 @@ pub(super) struct Page {
     noise: Noise,
     number: u32,
     changes: Vec<Time>,
+    /// The time at which noise that ends does, and noise that starts.
+    half: Time,
     /// What each look draws from.
     random: ChaCha8Rng,
     looks: u32,
@@ -125,8 +178,12 @@ fn sentence(number: u64, words: usize) -> String {
 
 impl Page {
     pub(super) fn new(noise: Noise, number: u32, time: Span, random: &mut ChaCha8Rng) -> Self {
-        // Every two to six minutes or so.
-        let mean = random.random_range(120.0..360.0);
+        let mean = match noise {
+            Noise::Fast => random.random_range(20.0..40.0),
+            Noise::SlowTicker => random.random_range(15.0..25.0),
+            // Every two to six minutes or so.
+            _ => random.random_range(120.0..360.0),
+        };
         let mut changes = Vec::new();
         let mut at = Time::ZERO;
         loop {
@@ -137,7 +194,19 @@ impl Page {
             }
             changes.push(at);
         }
-        Self { noise, number, changes, random: ChaCha8Rng::seed_from_u64(random.random()), looks: 0 }
+        let half = Time::ZERO + Span::from_secs(time.as_secs() / 2.0);
+        Self { noise, number, changes, half, random: ChaCha8Rng::seed_from_u64(random.random()), looks: 0 }
+    }
+
+    /// The time between two looks of a pair: two seconds and what the host's queue and its crawl delay add.
+    pub(super) fn pair_span(&self, random: &mut ChaCha8Rng) -> Span {
+        let share: f64 = random.random();
+        let queue = -(1.0 - share).ln();
+        let delay = match self.noise {
+            Noise::SlowToken | Noise::SlowTicker => random.random_range(15.0..50.0),
+            _ => SECOND_LOOK.as_secs(),
+        };
+        Span::from_secs(delay + queue)
     }
 
     pub(super) fn changes(&self) -> &[Time] {
@@ -156,7 +225,7 @@ impl Page {
         // Each in a time zone of its own.
         let shown = seconds + 900 * u64::from(self.number);
         let clock = format!("{:02}:{:02}:{:02}", shown / 3600 % 24, shown / 60 % 60, shown % 60);
-        let part = self.part(version, seconds, &clock);
+        let part = self.part(version, now, &clock);
         let seed = u64::from(self.number) << 8;
         let paragraphs = |from: u64, to: u64| -> String {
             let all: Vec<String> =
@@ -172,101 +241,5 @@ impl Page {
             paragraphs(0, blocks),
             paragraphs(blocks, 2 * blocks)
         )
-    }
-
-    /// What changes, and what is noise.
-    fn part(&mut self, version: usize, seconds: u64, clock: &str) -> String {
-        let token = self.token();
-        let headline = format!("<h2>Revision {version}</h2>");
-        match self.noise {
-            Noise::None => format!("<p>Revision {version} of this page"),
-            Noise::TokenBeside => format!("<p>Revision {version} token {token} of this page"),
-            Noise::TokenAfter => format!("<div><span>{version}</span><span>{token}</span></div>"),
-            Noise::TokenJoined => format!("<p>build {version}/{token}"),
-            Noise::Clock => format!("<p>Counter {version} at {clock}"),
-            Noise::Stamp => {
-                format!(
-                    "<p>This is revision {version}, made on Wed Nov 18 2026 {clock} for readers of the page, number {version}"
-                )
-            }
-            Noise::Views => format!("<p>{} views<p>{version} comments", 1000 + self.looks),
-            Noise::Nonces => {
-                let names: Vec<String> =
-                    (0..12).map(|at| format!("<p>Field {at} of form{}", self.token())).collect();
-                format!("{}<p>{version} entries {token}", names.concat())
-            }
-            Noise::ManyPlaces => {
-                let rows: Vec<String> = (0..150)
-                    .map(|row| {
-                        let value = if row == version % 150 { 1000 + version } else { row };
-                        format!("<tr><td>Row {value}<td>{}", self.token())
-                    })
-                    .collect();
-                format!("<table>{}</table>", rows.concat())
-            }
-            Noise::Quote => {
-                let quote = sentence(self.random.random_range(0..40), 4 + self.random.random_range(0..6));
-                format!("{headline}<blockquote>{quote}</blockquote><p>{version} readers")
-            }
-            Noise::Advertisements => {
-                let shown = self.random.random_range(1..=3);
-                let all: Vec<String> = (0..shown)
-                    .map(|_| {
-                        let which = self.random.random_range(100..112);
-                        format!(
-                            "<div><b>{}</b><p>{}<p>only {which} euros</div>",
-                            sentence(which, 2),
-                            sentence(which, 5)
-                        )
-                    })
-                    .collect();
-                format!("{headline}{}<p>{version} readers", all.concat())
-            }
-            Noise::Shuffled => {
-                let mut items: Vec<String> = (0..12).map(|at| sentence(200 + at, 4)).collect();
-                items[version % 12] = format!("item {version}");
-                items.shuffle(&mut self.random);
-                format!("<ul><li>{}</ul>", items.join("<li>"))
-            }
-            Noise::Sample => {
-                let mut items: Vec<u64> = (0..30).collect();
-                items.shuffle(&mut self.random);
-                let shown: Vec<String> =
-                    items[..5].iter().map(|item| format!("<li>{}", sentence(300 + item, 5))).collect();
-                format!("<p>{version} readers<ul>{}</ul>{headline}", shown.concat())
-            }
-            Noise::VariantBlock => {
-                let block = if self.random.random() {
-                    "Try our new offer today"
-                } else {
-                    "Welcome back, dear reader"
-                };
-                format!("{headline}<p>{block}<p>{version} readers")
-            }
-            Noise::VariantPage => {
-                let which = u64::from(self.random.random::<bool>());
-                let blocks: Vec<String> =
-                    (0..14).map(|at| format!("<p>{}", sentence(400 + 50 * which + at, 8))).collect();
-                format!("{}<p>In version {which} there are {version} readers", blocks.concat())
-            }
-            Noise::LongPage => format!("<p>Revision {version} token {token}"),
-            Noise::Sometimes => {
-                let shown = if self.random.random_range(0..3) == 0 {
-                    format!("<p>session {token}")
-                } else {
-                    String::new()
-                };
-                format!("{headline}{shown}<p>{version} readers")
-            }
-            Noise::Minute => format!("<p>{version} readers at {}", &clock[..5]),
-            Noise::Ago => {
-                let since = seconds + 61 * u64::from(self.number);
-                format!(
-                    "<p>{version} readers<p>posted {} minutes ago, edited {} hours ago",
-                    3 + since / 60,
-                    2 + since / 3600
-                )
-            }
-        }
     }
 }

@@ -22,7 +22,7 @@ impl State {
         Self {
             importance: page.importance(),
             silent: (1.0 - page.recall()) * page.change_rate(),
-            nats: (told / wrong).ln_1p(),
+            nats: if told == 0.0 { 0.0 } else { (told / wrong).ln_1p() },
             since: 0.0,
             exponent: 0.0,
         }

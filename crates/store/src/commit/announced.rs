@@ -31,6 +31,7 @@ pub(super) fn signals(
 /// What looks say of the signals before them.
 pub(super) struct Judge<'a> {
     judge: CachedStatement<'a>,
+    forget: CachedStatement<'a>,
     drop_old: CachedStatement<'a>,
 }
 
@@ -40,6 +41,8 @@ impl<'a> Judge<'a> {
             judge: connection.prepare_cached(
                 "UPDATE signals SET came_true = ?2 WHERE page = ?1 AND came_true IS NULL AND time <= ?3",
             )?,
+            forget: connection
+                .prepare_cached("DELETE FROM signals WHERE page = ?1 AND came_true IS NULL AND time <= ?2")?,
             drop_old: connection.prepare_cached(
                 "DELETE FROM signals WHERE page = ?1 AND time < (
                      SELECT time FROM signals WHERE page = ?1 ORDER BY time DESC LIMIT 1 OFFSET ?2)",
@@ -53,7 +56,12 @@ impl<'a> Judge<'a> {
         connection.prepare_cached(sql)?.query_row((), |row| row.get(0))
     }
 
-    /// A page was looked at: had it changed?
+    /// A page was fetched for the first time: what was announced before that request says nothing.
+    pub(super) fn forget(&mut self, page: i64, asked: i64) -> rusqlite::Result<()> {
+        self.forget.execute((page, asked)).map(drop)
+    }
+
+    /// A page was looked at: had it changed? Signals that came after `time`, when the request was sent, stay open.
     pub(super) fn judge(&mut self, page: i64, changed: bool, time: i64) -> rusqlite::Result<()> {
         if self.judge.execute((page, changed, time))? > 0 {
             self.drop_old.execute((page, KEPT))?;

@@ -180,10 +180,13 @@ impl<'a> Statements<'a> {
             let Judged { at, look, time, .. } = judged;
             self.update_page(judged, observation)?;
             if look.outcome.is_fresh()
-                && look.outcome != Outcome::First
                 && let Some(judge) = &mut self.judge
             {
-                judge.judge(look.page.0, look.outcome == Outcome::Changed, *time)?;
+                let (page, asked) = (look.page.0, millis::happened(look.asked));
+                match look.outcome {
+                    Outcome::First => judge.forget(page, asked)?,
+                    outcome => judge.judge(page, outcome == Outcome::Changed, asked)?,
+                }
             }
             done.last_change = judged.change.map(Seq).or(done.last_change);
             let Some((record, spot)) = look.record.as_ref().zip(spots[*at]) else { continue };

@@ -18,6 +18,7 @@ use crate::segments::Spot;
 pub(crate) use bounds::{Refused, check, sift};
 pub(crate) use looks::MOST_AHEAD;
 pub(crate) use others::meta;
+pub(crate) use pages::remove;
 pub(crate) use rows::Rows;
 
 /// Writes down all facts of a batch; `spots` is where the records of its looks are, in order. `refused`: those that were left out before.

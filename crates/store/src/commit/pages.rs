@@ -115,8 +115,8 @@ pub(super) fn edit(connection: &Connection, edits: &[Edit], done: &mut Committed
     Ok(())
 }
 
-/// With everything that refers to them.
-pub(super) fn remove(
+/// Removes pages with everything that refers to them.
+pub(crate) fn remove(
     connection: &Connection,
     pages: &[PageId],
     done: &mut Committed,

@@ -44,13 +44,13 @@ impl Reader {
         self.all(&sql, (page.0, number(limit)), signal)
     }
 
-    /// Signals of which it is not known yet whether they came true: of each page and kind, how many.
+    /// Signals of which it is not known yet whether they came true: page, kind, and when each came, in this order.
     pub fn open_signals(
         &self,
-        mut each: impl FnMut(PageId, &str, u32) -> ControlFlow<()>,
+        mut each: impl FnMut(PageId, &str, Time) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let sql = "SELECT page, kind, count(*) FROM signals WHERE came_true IS NULL GROUP BY page, kind";
-        self.each_row(sql, (), |row| Ok(each(PageId(row.get(0)?), text::text(row, 1)?, row.get(2)?)))
+        let sql = "SELECT page, kind, time FROM signals WHERE came_true IS NULL ORDER BY page, time, id";
+        self.each_row(sql, (), |row| Ok(each(PageId(row.get(0)?), text::text(row, 1)?, text::time(row, 2)?)))
     }
 
     /// When each kind of announcement last said that a page changed, for as long as `each` wants more.

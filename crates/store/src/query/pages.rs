@@ -41,6 +41,8 @@ pub struct PageRow<'a> {
     pub history: Option<&'a [u8]>,
     /// Where it comes from.
     pub origin: Origin,
+    /// How it was found.
+    pub found: &'a str,
 }
 
 impl PageRow<'_> {
@@ -125,6 +127,7 @@ impl PageRecord {
             failures: self.failures,
             history: self.history.as_deref(),
             origin: self.origin,
+            found: &self.found,
         }
     }
 }
@@ -178,9 +181,9 @@ impl Default for Filter {
 
 /// The column `changed` has the time of the first copy as well, which is no change: a page changed if it had several bodies, or is gone.
 const SCANNED: &str = "id, url, host, state, importance, max_age, added, looked, fetched,
-     CASE WHEN bodies > 1 OR digest IS NULL THEN changed END AS last_change, failures, history, role, hub, born, decay, hint";
+     CASE WHEN bodies > 1 OR digest IS NULL THEN changed END AS last_change, failures, history, role, hub, born, decay, hint, found";
 /// The columns of a page record, after those of [`SCANNED`].
-const RECORD: &str = "found, status, digest, etag, last_modified, redirect, title, kept";
+const RECORD: &str = "status, digest, etag, last_modified, redirect, title, kept";
 
 impl Reader {
     /// Every page, in the order of their numbers, for as long as `each` wants more.
@@ -298,6 +301,7 @@ fn scanned<'a>(row: &'a Row<'_>) -> rusqlite::Result<PageRow<'a>> {
             decay: row.get(15)?,
             hint: row.get(16)?,
         },
+        found: text::text(row, 17)?,
     })
 }
 
@@ -316,7 +320,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<PageRecord> {
         changed: scanned.changed,
         failures: scanned.failures,
         history: scanned.history.map(<[u8]>::to_vec),
-        found: row.get(17)?,
+        found: scanned.found.to_owned(),
         status: row.get(18)?,
         digest: row.get(19)?,
         etag: row.get(20)?,

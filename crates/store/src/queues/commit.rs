@@ -46,8 +46,10 @@ fn apply(connection: &Connection, changes: &QueueChanges) -> rusqlite::Result<()
     for crawl in &changes.crawls {
         write.execute((&crawl.name, crawl.schedule.as_str()))?;
     }
+    // An upsert leaves the index of crawls and keys alone, and rows stay where they are; a replacement would write both anew.
     let mut write = connection.prepare_cached(
-        "INSERT OR REPLACE INTO queues (id, crawl, key, delay, blocked_until, most, served) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO queues (id, crawl, key, delay, blocked_until, most, served) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET delay = ?4, blocked_until = ?5, most = ?6, served = ?7",
     )?;
     for queue in &changes.queues {
         write.execute(params![

@@ -52,7 +52,7 @@ pub(super) fn prepare(place: &Place) -> Result<Base, StoreError> {
 
 fn open(building: &Place, may_begin: bool) -> Result<(Connection, Known), StoreError> {
     let path = building.database();
-    let connection = database::open_to_write(&path, Options::default().cache_bytes, may_begin)?;
+    let (connection, _) = database::open_to_write(&path, Options::default().cache_bytes, may_begin)?;
     let known = Known::read(&connection).at(&path, "read the segments")?;
     Ok((connection, known))
 }

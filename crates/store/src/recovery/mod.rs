@@ -367,6 +367,7 @@ impl State {
         Look {
             page,
             time: found.time,
+            asked: found.time,
             elapsed,
             outcome,
             counted: (outcome == Outcome::Changed).then(|| "bytes".to_owned()),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use refrain_store::{
-    Announcement, Batch, Digest, HubFacts, NewPage, Origin, Outcome, Reader, Role, Signal, Store, Voice,
+    Announcement, Batch, Digest, HubFacts, Look, NewPage, Origin, Outcome, Reader, Role, Signal, Store, Voice,
 };
 
 use crate::support::{add_pages, assert_sound, at, commit_looks, look, new_page, opened};
@@ -25,14 +25,20 @@ fn signals_come_true_or_do_not() {
     commit_looks(&mut store, vec![look(page, 5, Outcome::Changed, digest(b"b"))]);
     store.commit(&Batch { signals: vec![signal(6)], ..Batch::default() }).unwrap();
     assert_eq!(fates(&store), [None, Some(true), Some(true)]);
-    let mut open = Vec::new();
-    let each = |page, kind: &str, count| {
-        open.push((page, kind.to_owned(), count));
-        ControlFlow::Continue(())
+    let open = |store: &Store| {
+        let mut open = Vec::new();
+        let each = |page, kind: &str, came| {
+            open.push((page, kind.to_owned(), came));
+            ControlFlow::Continue(())
+        };
+        store.read().open_signals(each).unwrap();
+        open
     };
-    store.read().open_signals(each).unwrap();
-    assert_eq!(open, [(page, "feed".to_owned(), 1)]);
-    commit_looks(&mut store, vec![look(page, 7, Outcome::NotModified, None)]);
+    assert_eq!(open(&store), [(page, "feed".to_owned(), at(6))]);
+    // A request that was sent before the signal came cannot have seen what it announces, whenever its answer is dated.
+    commit_looks(&mut store, vec![Look { asked: at(5), ..look(page, 7, Outcome::NotModified, None) }]);
+    assert_eq!(open(&store), [(page, "feed".to_owned(), at(6))]);
+    commit_looks(&mut store, vec![look(page, 8, Outcome::NotModified, None)]);
     assert_eq!(fates(&store), [Some(false), Some(true), Some(true)]);
     let first = &store.read().signals_of(page, 9).unwrap()[2];
     assert_eq!((first.worth, first.said), (Some(2.5), Some(at(1))));

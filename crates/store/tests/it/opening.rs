@@ -75,8 +75,8 @@ fn what_is_not_ours_is_left_alone() {
 fn newer_versions_are_refused_also_to_read() {
     let directory = tempfile::tempdir().unwrap();
     drop(Store::open(directory.path(), Options::default()).unwrap());
-    sqlite(directory.path(), "PRAGMA user_version = 7");
-    let expected = "written by a newer Refrain (schema 7, this one knows 6); use the newer one";
+    sqlite(directory.path(), "PRAGMA user_version = 8");
+    let expected = "written by a newer Refrain (schema 8, this one knows 7); use the newer one";
     assert!(refused(directory.path()).ends_with(expected));
     assert!(Reader::open(directory.path()).unwrap_err().to_string().ends_with(expected));
 }

@@ -95,6 +95,7 @@ pub(crate) fn look(page: PageId, seconds: i64, outcome: Outcome, digest: Option<
     Look {
         page,
         time: at(seconds),
+        asked: at(seconds),
         elapsed: Some(Span::from_whole_secs(60)),
         outcome,
         counted: None,

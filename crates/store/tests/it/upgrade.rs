@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use refrain_core::time::Time;
-use refrain_store::{Batch, Digest, Options, Origin, Outcome, Reader, Roles, Seq, Store, StoreError};
+use refrain_store::{
+    Address, Announcement, Batch, Digest, NewPage, Options, Origin, Outcome, Reader, ReadsFacts, Respelled,
+    Roles, Seq, Signal, Store, StoreError,
+};
 use rusqlite::Connection;
 
 use crate::support::*;
@@ -155,7 +158,7 @@ fn hosts_without_brackets_are_named_anew() {
         ("https://[::1]:8443/a", "https://[::1]:8443"),
         ("https://[::1]:8443/b?c=/d", "https://[::1]:8443"),
         ("https://[::1:8443]/", "https://[::1:8443]"),
-        ("http://a.example/[x]", "http://a.example"),
+        ("http://a.example/%5Bx%5D", "http://a.example"),
         ("http://[::1]/", "http://[::1]"),
     ] {
         assert_eq!(host_of(url).name, name);
@@ -167,7 +170,7 @@ fn hosts_without_brackets_are_named_anew() {
         "what was wanted holds"
     );
     assert_eq!((moved.failures, moved.robots), (2, None), "its rules are asked for");
-    assert!(host_of("http://a.example/[x]").robots.is_some(), "others are as they were");
+    assert!(host_of("http://a.example/%5Bx%5D").robots.is_some(), "others are as they were");
     let mut names = Vec::new();
     reader
         .hosts(|host| {
@@ -210,4 +213,109 @@ fn what_is_completed_counts_under_limits() {
     assert_eq!(store.read().counted().unwrap(), [(1, 1)]);
     drop(store);
     assert_like_new(directory.path());
+}
+
+/// Until version 6 a page could be stored under two spellings of one address.
+#[test]
+fn spellings_of_one_address_become_one_page() {
+    let (directory, mut store) = opened();
+    assert_eq!(store.respelled(), None);
+    let url = |path: &str| Address::new(format!("https://example.org/{path}")).unwrap();
+    let paths = ["?a[b]=1", "?a%5Bb%5D=1", "x|y", "x%7Cy", "e?", "s", "[[", "[%5B"];
+    let new = |(at, path): (usize, &&str)| NewPage {
+        url: url(path),
+        importance: 1.0 + at as f64,
+        found: if at == 2 { "seed" } else { "link" },
+        ..new_page(0)
+    };
+    let pages = paths.iter().enumerate().map(new).collect();
+    let added = store.commit(&Batch { pages, ..Batch::default() }).unwrap().pages;
+    let ids: Vec<_> = added.iter().map(|added| added.unwrap().page).collect();
+    let look = |at: usize, seconds, outcome, body: &[u8]| {
+        recorded(ids[at], seconds, outcome, response(&url(paths[at]), seconds, body))
+    };
+    let first = Outcome::First;
+    commit_looks(
+        &mut store,
+        vec![look(0, 1, first, b"one"), look(1, 2, first, b"two"), look(3, 3, first, b"x")],
+    );
+    commit_looks(&mut store, vec![look(0, 4, Outcome::Changed, b"three")]);
+    let reads = |at: usize, count| ReadsFacts { page: ids[at], count, time: Time::ZERO };
+    store
+        .commit(&Batch {
+            signals: vec![Signal::new(ids[2], "feed", at(5))],
+            announced: vec![Announcement { page: ids[2], kind: "feed", said: at(6) }],
+            reads: vec![reads(2, 2.0), reads(3, 1.0)],
+            ..Batch::default()
+        })
+        .unwrap();
+    drop(store);
+    let connection = Connection::open(directory.path().join("refrain.db")).unwrap();
+    connection
+        .execute_batch(&format!(
+            "PRAGMA user_version = 6; UPDATE pages SET redirect = 'https://example.org/x|y', hub = {page} WHERE url LIKE '%/s';
+             UPDATE pages SET hub = {kept} WHERE id = {page}; UPDATE pages SET state = 'paused', max_age = 9 WHERE id = {page};
+             INSERT INTO crawls (name, schedule) VALUES ('c', 'server'); INSERT INTO queues (id, crawl, key) VALUES (1, 'c', 'k');
+             INSERT INTO items (queue, created, due, since, page, url, metadata) VALUES (1, 0, 0, 0, {page}, 'https://example.org/x|y', x'');",
+            page = ids[2].0,
+            kept = ids[3].0,
+        ))
+        .unwrap();
+    drop(connection);
+
+    let store = Store::open(directory.path(), Options::default()).unwrap();
+    assert_eq!(store.respelled(), Some(Respelled { renamed: 3, merged: 3, looks: 1 }));
+    let reader = store.read();
+    let page = |path: &str| reader.page(url(path).as_str()).unwrap();
+    for (path, kept) in [("?a%5Bb%5D=1", 0), ("x%7Cy", 3), ("e", 4), ("s", 5), ("%5B%5B", 7)] {
+        assert_eq!(page(path).map(|page| page.id), Some(ids[kept]), "{path}");
+    }
+    for path in ["?a[b]=1", "x|y", "e?", "[[", "[%5B"] {
+        assert_eq!(page(path), None, "{path}");
+    }
+    // The page with more looks stays with its own; the copies of both are there, each under the address that answered.
+    assert_eq!(reader.observations_of(ids[0], 9).unwrap().len(), 2);
+    let versions = reader.versions_of(ids[0]).unwrap();
+    let versions: Vec<_> = versions.iter().map(|one| (one.url.as_str(), one.digest)).collect();
+    let address = |path: &str| format!("https://example.org/{path}");
+    let (raw, encoded) = (address(paths[0]), address(paths[1]));
+    assert_eq!(
+        versions,
+        [(&*raw, Digest::of(b"three")), (&*encoded, Digest::of(b"two")), (&*raw, Digest::of(b"one"))]
+    );
+    let told = reader.meta(&format!("merged.{encoded}")).unwrap();
+    assert_eq!(told.as_deref(), Some(&b"1"[..]), "looks that were given up are counted");
+    // What people and sites said of either holds.
+    let kept = page("x%7Cy").unwrap();
+    assert_eq!((kept.importance, kept.found.as_str(), kept.origin.hub), (4.0, "seed", None));
+    assert_eq!(
+        (kept.state, kept.max_age.map(refrain_core::time::Span::as_secs)),
+        (refrain_store::PageState::Paused, Some(0.009))
+    );
+    assert_eq!(reader.signals_of(ids[3], 9).unwrap().len(), 1);
+    let mut said = Vec::new();
+    reader
+        .announced(|page, _, time| {
+            said.push((page, time));
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(said, [(ids[3], at(6))]);
+    let mut read = Vec::new();
+    reader
+        .reads(|reads| {
+            read.push((reads.page, reads.count));
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(read, [(ids[3], 3.0)]);
+    let led = page("s").unwrap();
+    assert_eq!((led.redirect.as_deref(), led.origin.hub), (Some(&*address("x%7Cy")), Some(ids[3])));
+    let mut items = Vec::new();
+    reader.each_item(|item| items.push((item.page, item.url))).unwrap();
+    assert_eq!(items, [(Some(ids[3]), address("x|y"))], "a client's address stays as it came");
+    drop(store);
+    assert_like_new(directory.path());
+    let again = Store::open(directory.path(), Options::default()).unwrap();
+    assert_eq!(again.respelled(), None);
 }

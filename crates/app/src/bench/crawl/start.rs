@@ -79,6 +79,7 @@ fn look(page: PageId, now: Time, random: &mut Synthetic) -> Look {
     Look {
         page,
         time: now - Span::from_secs(interval * random.uniform()),
+        asked: now,
         elapsed: None,
         outcome: Outcome::First,
         counted: None,

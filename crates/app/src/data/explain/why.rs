@@ -25,9 +25,18 @@ pub(crate) fn why(facts: &Facts) -> String {
     match (&facts.standing, facts.page.fetched) {
         (None, None) => "It was never fetched: no crawl has run here yet".to_owned(),
         (None, Some(fetched)) => format!("{}; no crawl has run here yet", copy(facts, fetched)),
+        (Some(_), None) if is_redirect(facts) => {
+            let target = facts.page.redirect.as_deref().map(|target| format!(" to {}", harmless(target)));
+            format!("It redirects{}; it is asked for again once a day", target.unwrap_or_default())
+        }
         (Some(_), None) => format!("It was never fetched{}", turn(facts)),
         (Some(_), Some(fetched)) => format!("{}{}", copy(facts, fetched), turn(facts)),
     }
+}
+
+/// Whether the last answer led elsewhere.
+fn is_redirect(facts: &Facts) -> bool {
+    facts.page.status.is_some_and(|status| (300..400).contains(&status) && status != 304)
 }
 
 /// Why it is not crawled at all.

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use refrain_core::time::Time;
-use refrain_engine::{Beliefs, Clock};
+use refrain_core::time::{Span, Time};
+use refrain_engine::{Beliefs, Clock, Standing};
 use refrain_store::{HostId, Outcome, PageState};
 
 use super::{Export, unwritten};
@@ -13,30 +13,46 @@ use crate::input::csv_field;
 
 const DAY: f64 = 86_400.0;
 
-/// `pages.csv`: what is believed of pages that are crawled. Rates are per day.
+/// `pages.csv`: what is believed of pages that are crawled, as `optimum`, `plan` and `lab simulate` read it.
 pub(super) fn beliefs(export: &Export<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let now = Clock::start().now();
     let mut beliefs = Beliefs::learn(export.reader, now)?;
+    let usual_gap = Standing::read(export.reader)?.map_or(Span::ZERO, |standing| standing.gap);
     // A greatest age is a least rate; where nobody asked for one there is no such column.
     let mut has_ages = false;
     export.chosen.each(export.reader, |row| {
         has_ages |= row.max_age.is_some() && row.state == PageState::Active;
         Ok(())
     })?;
-    let more = if has_ages { ",min_rate" } else { "" };
-    writeln!(out, "page_id,change_rate,importance,host{more}").map_err(unwritten)?;
-    let mut host: Option<(HostId, String)> = None;
+    let more = if has_ages { ",min_rate_per_day" } else { "" };
+    writeln!(
+        out,
+        "page_id,host,importance,change_rate_per_day,recall,false_rate_per_day,age_days,gap_seconds{more}"
+    )
+    .map_err(unwritten)?;
+    let mut host: Option<(HostId, String, f64)> = None;
     export.chosen.each(export.reader, |row| {
         if row.state != PageState::Active {
             return Ok(());
         }
-        let rate = beliefs.of(row, now)?.changes.mean() * DAY;
-        if host.as_ref().is_none_or(|(id, _)| *id != row.host) {
-            let name = export.reader.host_by_id(row.host)?.map(|host| host.name).unwrap_or_default();
-            host = Some((row.host, csv_field(&name).into_owned()));
+        let believed = beliefs.of(row, now)?;
+        let rate = believed.changes.mean() * DAY;
+        let (recall, false_rate) =
+            believed.signals.map_or((0.0, 0.0), |signals| (signals.recall(), signals.false_rate() * DAY));
+        if host.as_ref().is_none_or(|(id, ..)| *id != row.host) {
+            let found = export.reader.host_by_id(row.host)?;
+            let gap = found.as_ref().and_then(|host| host.gap).unwrap_or(Span::ZERO).max(usual_gap);
+            let name = found.map(|host| host.name).unwrap_or_default();
+            host = Some((row.host, csv_field(&name).into_owned(), gap.as_secs()));
         }
-        let name = host.as_ref().map_or("", |(_, name)| name);
-        write!(out, "{},{rate},{},{name}", csv_field(row.url), row.importance).map_err(unwritten)?;
+        let (name, gap) = host.as_ref().map_or(("", 0.0), |(_, name, gap)| (name, *gap));
+        let age = match row.fetched {
+            Some(fetched) => (now.since(fetched).as_secs() / DAY).to_string(),
+            None => "never".to_owned(),
+        };
+        let url = csv_field(row.url);
+        write!(out, "{url},{name},{},{rate},{recall},{false_rate},{age},{gap}", row.importance)
+            .map_err(unwritten)?;
         match row.max_age.filter(|_| has_ages) {
             Some(most) => writeln!(out, ",{}", DAY / most.as_secs()),
             None if has_ages => writeln!(out, ","),

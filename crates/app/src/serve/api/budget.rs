@@ -16,12 +16,12 @@ use crate::serve::problem::{Answer, Problem};
 pub(crate) struct Spent {
     /// Fetches per second; none if there is a price.
     rate_per_second: Option<f64>,
-    /// What a fetch must be worth; none if there is a rate.
-    price: Option<f64>,
+    /// What a fetch must be worth, in seconds of fresh copy times importance; none if there is a rate.
+    price_seconds: Option<f64>,
     /// With a price, at most so many fetches per second.
     cap_per_second: Option<f64>,
-    /// What the last few dozen fetches were worth.
-    price_now: Option<f64>,
+    /// What the last few dozen fetches were worth, in the same unit.
+    price_now_seconds: Option<f64>,
     /// The share of copies that are expected to be fresh, weighted by importance.
     freshness: Option<f64>,
 }
@@ -34,9 +34,9 @@ impl From<BudgetNow> for Spent {
         };
         Self {
             rate_per_second: rate,
-            price,
+            price_seconds: price,
             cap_per_second: cap,
-            price_now: is.price.map(|price| price.value),
+            price_now_seconds: is.price.map(|price| price.value),
             freshness: is.freshness,
         }
     }
@@ -55,9 +55,10 @@ pub(crate) struct ToSpend {
     /// Fetches per second: the most valuable ones.
     #[schema(minimum = 1e-10, maximum = 1e9)]
     rate_per_second: Option<f64>,
-    /// Every fetch that is worth this,
+    /// Every fetch that is worth this, in seconds of fresh copy times importance,
     #[schema(minimum = 0)]
-    price: Option<f64>,
+    #[serde(alias = "price")]
+    price_seconds: Option<f64>,
     /// but at most so many per second.
     #[schema(minimum = 1e-10, maximum = 1e9)]
     cap_per_second: Option<f64>,
@@ -72,12 +73,12 @@ pub(crate) async fn put(
     _: NoQuery,
     Content(wanted): Content<ToSpend>,
 ) -> Answer<Json<Spent>> {
-    let budget = match (wanted.rate_per_second, wanted.price, wanted.cap_per_second) {
+    let budget = match (wanted.rate_per_second, wanted.price_seconds, wanted.cap_per_second) {
         (Some(rate), None, None) => Budget::Rate(rate),
         (None, Some(price), Some(cap)) => Budget::Price { price, cap },
         _ => {
             return Err(Problem::impossible(
-                "this is no budget; expected `rate_per_second`, or `price` with `cap_per_second`",
+                "this is no budget; expected `rate_per_second`, or `price_seconds` with `cap_per_second`",
             ));
         }
     };

@@ -32,8 +32,8 @@ pub(crate) struct After {
     /// If there are none, wait for some, so long.
     #[param(minimum = 0, maximum = 60)]
     wait_seconds: Option<f64>,
-    /// Of what: `page`, `sitemap`, `feed`, or `all`.
-    #[param(inline, value_type = RoleChoice, required = false, default = "page")]
+    /// Of what: `page` (if nothing is said), `sitemap`, `feed`, or `all`.
+    #[param(inline, value_type = RoleChoice, required = false)]
     role: Option<RoleChoice>,
     /// Whether each says what was removed and added. Then there are at most 100 at a time.
     #[param(default = true)]

@@ -44,8 +44,8 @@ pub(crate) struct From {
     /// After this change; without it (and without `Last-Event-ID`), with what changes from now on.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// Of what: `page`, `sitemap`, `feed`, or `all`.
-    #[param(inline, value_type = RoleChoice, required = false, default = "page")]
+    /// Of what: `page` (if nothing is said), `sitemap`, `feed`, or `all`.
+    #[param(inline, value_type = RoleChoice, required = false)]
     role: Option<RoleChoice>,
     /// Whether each says what was removed and added.
     #[param(default = true)]

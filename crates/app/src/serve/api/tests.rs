@@ -114,6 +114,7 @@ fn look(time: Time) -> Look {
     Look {
         page: PageId(1),
         time,
+        asked: time,
         elapsed: None,
         outcome: Outcome::First,
         counted: None,

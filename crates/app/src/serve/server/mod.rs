@@ -37,8 +37,10 @@ const LONGEST_HEAD: usize = 64 << 10;
 /// After a failure to accept (too many files are open, as a rule) it is tried again after this.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Of a stream of messages so much may be under way that nobody has read yet, and of all of a connection.
-const STREAM_WINDOW: u32 = 1 << 20;
+/// Of a stream of messages so much may be under way that is not read yet, and of all of a connection. The library ends a connection with many small
+/// frames that are not read (ENHANCE_YOUR_CALM): each counts as 256 bytes less its own, and half of the connection's window is allowed. With this
+/// window a client that is held back has sent less than that, however small its messages.
+const STREAM_WINDOW: u32 = 128 << 10;
 const CONNECTION_WINDOW: u32 = 4 << 20;
 /// What was said and is not sent yet.
 const SEND_BUFFER: usize = 256 << 10;

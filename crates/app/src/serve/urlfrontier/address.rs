@@ -4,12 +4,15 @@ use refrain_fetch::url::PageUrl;
 
 /// A name of a queue or of a crawl is no longer than this.
 const LONGEST_NAME: usize = 4096;
+/// A URL is no longer than this, in bytes.
+pub(super) const LONGEST_URL: usize = 32 << 10;
 /// The crawl of those who name none.
 pub(super) const DEFAULT: &str = "DEFAULT";
 
-/// The crawl, by its name.
+/// Returns the name of a crawl; a blank one is [`DEFAULT`].
 pub(super) fn crawl(name: String) -> String {
-    if name.is_empty() { DEFAULT.to_owned() } else { name }
+    // Blanks as the reference has them: everything up to the space.
+    if name.bytes().all(|byte| byte <= b' ') { DEFAULT.to_owned() } else { name }
 }
 
 /// The key, if there is one.
@@ -22,17 +25,22 @@ pub(super) fn is_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME
 }
 
-/// The name of the host of a URL; `None` if it is none that a crawler could fetch.
+/// Returns the host name of a URL of any scheme, without user, password and port; `None` if it has none.
 pub(super) fn host(url: &str) -> Option<String> {
     if let Some(host) = plain_host(url) {
         return Some(host.to_owned());
     }
-    let (_, rest) = url.split_once("://")?;
-    // What would be mended silently (`http:///path`) is no URL here: others would mend it otherwise.
-    if rest.starts_with(['/', '\\']) || url.starts_with(char::is_whitespace) {
+    let (scheme, rest) = url.split_once("://")?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // A URL parser would mend `http:///path` and `http://\a.example` silently.
+    if !is_scheme || host.is_empty() || host.contains(['\\', ' ']) {
         return None;
     }
-    PageUrl::parse(url).ok().map(|url| url.host().to_owned())
+    // Whatever the scheme, all spellings of a host are one key.
+    PageUrl::parse(&format!("http://{host}/")).ok().map(|url| url.host().to_owned())
 }
 
 /// The name of the host, where there is nothing to ponder: nearly always.
@@ -60,6 +68,7 @@ mod tests {
 
     #[test]
     fn the_host_is_the_queue() {
+        let longer = format!("http://a/{}", "x".repeat(9000));
         for (url, name) in [
             ("http://a.example", "a.example"),
             ("https://www.a.example:8443/x?y=http://b.example/", "www.a.example"),
@@ -73,6 +82,11 @@ mod tests {
             ("http://bücher.example/", "xn--bcher-kva.example"),
             ("http://localhost/", "localhost"),
             ("http://a_b.example/a b", "a_b.example"),
+            ("http://user:password@A.example:8080/@x", "a.example"),
+            ("ftp://files.example:21/pub/x?y@z", "files.example"),
+            ("s3://my_bucket/key", "my_bucket"),
+            ("file://host.example/etc/passwd", "host.example"),
+            (&longer, "a"),
         ] {
             assert_eq!(host(url).as_deref(), Some(name), "{url}");
         }
@@ -80,8 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_none() {
-        let (long, longer) =
-            (format!("http://{}/", "a".repeat(70_000)), format!("http://a/{}", "x".repeat(9000)));
+        let long = format!("http://{}/", "a".repeat(70_000));
         for url in [
             "",
             " ",
@@ -92,15 +105,23 @@ mod tests {
             "//a.example/",
             "http://a b.example/",
             "http://./",
-            "ftp://a.example/",
+            "file:///etc/passwd",
+            "ftp://user:password@/x",
+            "http://\\a.example/",
             "http:/a.example",
             "http://a.example:port/",
             "mailto:a@b.example",
             " http://a.example/",
             &long,
-            &longer,
         ] {
             assert_eq!(host(url), None, "{url:.50}");
+        }
+    }
+
+    #[test]
+    fn a_blank_crawl_is_the_default() {
+        for (name, expected) in [("", DEFAULT), (" ", DEFAULT), ("\t \n", DEFAULT), (" a ", " a ")] {
+            assert_eq!(crawl(name.to_owned()), expected, "{name:?}");
         }
     }
 

@@ -7,6 +7,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use super::refusal::Refusal;
+
+/// The number of reasons for a refusal.
+pub(super) const REASONS: usize = 7;
+
 /// What is counted since the process began.
 #[derive(Debug)]
 pub(crate) struct Counts {
@@ -16,23 +21,24 @@ pub(crate) struct Counts {
     latency: Histogram,
     put: Counter,
     put_calls: Counter,
-    by_kind: Family<Kind, Counter>,
+    by_kind: Family<Label, Counter>,
+    refused: Family<Label, Counter>,
     ignored: Counter,
     completed: Counter,
 }
 
+type Label = [(&'static str, &'static str); 1];
 /// What an item was sent as.
-type Kind = [(&'static str, &'static str); 1];
-const DISCOVERED: Kind = [("discovered", "true")];
-const KNOWN: Kind = [("discovered", "false")];
+const DISCOVERED: Label = [("discovered", "true")];
+const KNOWN: Label = [("discovered", "false")];
 
 /// What came of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Became {
     pub(super) discovered: u64,
     pub(super) known: u64,
-    /// No URLs, or nothing that is said of one.
-    pub(super) skipped: u64,
+    /// Items that are neither.
+    pub(super) empty: u64,
     pub(super) ignored: u64,
     pub(super) completed: u64,
 }
@@ -53,14 +59,20 @@ impl Default for Counts {
         registry.register_with_unit("getURLs_latency", help, Unit::Seconds, latency.clone());
         let put = counter(&mut registry, "putURLs", "Items that came, whatever became of them");
         let put_calls = counter(&mut registry, "putURLs_calls", "Streams of items that were opened");
-        let by_kind = Family::<Kind, Counter>::default();
+        let by_kind = Family::<Label, Counter>::default();
         for kind in [DISCOVERED, KNOWN] {
             drop(by_kind.get_or_create(&kind));
         }
         registry.register("putURLs_discovered", "Items, by what they were sent as", by_kind.clone());
-        let ignored = counter(&mut registry, "putURLs_ignored", "New URLs that were there already");
+        let refused = Family::<Label, Counter>::default();
+        for refusal in Refusal::ALL {
+            drop(refused.get_or_create(&[("reason", refusal.label())]));
+        }
+        registry.register("putURLs_refused", "Items that were not kept, by reason", refused.clone());
+        let ignored =
+            counter(&mut registry, "putURLs_ignored", "Discovered URLs that the frontier already had");
         let completed = counter(&mut registry, "putURLs_completed", "URLs that were completed");
-        Self { registry, served, get_calls, latency, put, put_calls, by_kind, ignored, completed }
+        Self { registry, served, get_calls, latency, put, put_calls, by_kind, refused, ignored, completed }
     }
 }
 
@@ -79,12 +91,17 @@ impl Counts {
 
     /// Items came, and this is what became of them.
     pub(super) fn came(&self, became: Became) {
-        let Became { discovered, known, skipped, ignored, completed } = became;
-        self.put.inc_by(discovered + known + skipped);
+        let Became { discovered, known, empty, ignored, completed } = became;
+        self.put.inc_by(discovered + known + empty);
         self.by_kind.get_or_create(&DISCOVERED).inc_by(discovered);
         self.by_kind.get_or_create(&KNOWN).inc_by(known);
         self.ignored.inc_by(ignored);
         self.completed.inc_by(completed);
+    }
+
+    /// So many items were refused for this reason.
+    pub(super) fn refused(&self, refusal: Refusal, items: u64) {
+        self.refused.get_or_create(&[("reason", refusal.label())]).inc_by(items);
     }
 }
 
@@ -96,7 +113,7 @@ mod tests {
     fn what_came_is_told_by_its_kind() {
         let counts = Counts::default();
         counts.opened();
-        counts.came(Became { discovered: 5, known: 3, skipped: 2, ignored: 1, completed: 4 });
+        counts.came(Became { discovered: 5, known: 3, empty: 2, ignored: 1, completed: 4 });
         counts.served(7, Duration::from_millis(3));
         let mut text = String::new();
         prometheus_client::encoding::text::encode_registry(&mut text, &counts.registry).unwrap();

@@ -1,12 +1,14 @@
 //! What is taken of what crawlers send: which queue it belongs to, and what it says.
 
 use refrain_engine::queues::{Put, Queues, Said, Took};
+use refrain_fetch::url::PageUrl;
 use refrain_store::Schedule;
 
-use super::counts::Became;
-use super::proto::ack_message::Status::{Fail, Ok, Skipped};
+use super::counts::{Became, Counts};
+use super::proto::ack_message::Status;
 use super::proto::url_item::Item;
 use super::proto::{AckMessage, BatchAck, DiscoveredBatch, UrlItem};
+use super::refusal::{Refusal, Refusals};
 use super::wire::Info;
 use super::{address, metadata, seen};
 
@@ -31,12 +33,20 @@ pub(crate) struct Judge {
     last: (String, bool),
     /// Who is to decide in a crawl that may begin with this batch, as an item of it says.
     begins: Option<(String, Schedule)>,
-    pub(super) became: Became,
+    became: Became,
+    refusals: Refusals,
 }
 
 impl Judge {
     pub(super) fn new(queues: Queues) -> Self {
-        Self { queues, last: (String::new(), false), begins: None, became: Became::default() }
+        let last = (String::new(), false);
+        Self { queues, last, begins: None, became: Became::default(), refusals: Refusals::default() }
+    }
+
+    /// Adds what became of items since the last time to the counters.
+    pub(super) fn count(&mut self, counts: &Counts) {
+        counts.came(std::mem::take(&mut self.became));
+        self.refusals.count(counts);
     }
 
     /// A new batch begins: crawls may have begun or ended meanwhile.
@@ -50,23 +60,21 @@ impl Judge {
         self.begins.is_some()
     }
 
-    /// What the queues are to be asked; `None` if that is nothing, for it is no URL, or too long.
+    /// What the queues are to be asked; `None` if the item is refused.
     fn put(&mut self, info: Info, said: Said, created: u64) -> Option<Put> {
-        let Info { url, key, crawl, metadata } = info;
-        let host = address::host(&url);
-        let is_taken = host.is_some()
-            && address::is_name(&key)
-            && address::is_name(&crawl)
-            && metadata::is_bearable(&metadata);
-        let Some(host) = host.filter(|_| is_taken) else {
-            self.became.skipped += 1;
-            return None;
-        };
         match said {
             Said::Discovered => self.became.discovered += 1,
             Said::Known(_) => self.became.known += 1,
         }
-        let (crawl, key) = (address::crawl(crawl), if key.is_empty() { host } else { key });
+        let Info { url, key, crawl, metadata } = info;
+        let key = match key_of(&url, key, &crawl, &metadata) {
+            Ok(key) => key,
+            Err(refusal) => {
+                self.refusals.add(refusal, &url);
+                return None;
+            }
+        };
+        let crawl = address::crawl(crawl);
         let by = seen::schedule(&metadata);
         let is_otherwise = |by| self.queues.is_server_scheduled(&crawl) != (by == Schedule::Server);
         if let Some(by) = by.filter(|by| is_otherwise(*by)) {
@@ -76,6 +84,10 @@ impl Judge {
         let begins = self.begins.as_ref().filter(|(name, _)| *name == crawl).map(|(_, by)| *by);
         let schedule = begins.or(by);
         let is_told = schedule == Some(Schedule::Server) || self.is_server_scheduled(&crawl);
+        if is_told && PageUrl::parse(&url).is_err() {
+            self.refusals.add(Refusal::NotAPage, &url);
+            return None;
+        }
         // A visit of which nothing is said is a visit all the same.
         let seen = is_told.then(|| Box::new(seen::seen(&metadata)));
         let created = (created > 0).then(|| u32::try_from(created).unwrap_or(u32::MAX));
@@ -93,15 +105,38 @@ impl Judge {
     pub(super) fn answered(&mut self, took: Took) -> i32 {
         match took {
             Took::Taken { completed, .. } => self.became.completed += u64::from(completed),
-            Took::Ignored => self.became.ignored += 1,
-            Took::Full => return Fail.into(),
+            Took::Ignored => {
+                self.became.ignored += 1;
+                return Status::Skipped.into();
+            }
+            Took::Full => {
+                self.refusals.add(Refusal::NoRoom, "");
+                return Status::Fail.into();
+            }
             Took::Refused => {
-                self.became.skipped += 1;
-                return Skipped.into();
+                self.refusals.add(Refusal::NotAPage, "");
+                return Status::Skipped.into();
             }
         }
-        Ok.into()
+        Status::Ok.into()
     }
+}
+
+/// Returns the key of the queue of an item, which the client names or the URL has.
+fn key_of(url: &str, key: String, crawl: &str, metadata: &[u8]) -> Result<String, Refusal> {
+    if url.is_empty() {
+        return Err(Refusal::NoUrl);
+    }
+    if url.len() > address::LONGEST_URL {
+        return Err(Refusal::LongUrl);
+    }
+    if !address::is_name(&key) || !address::is_name(crawl) {
+        return Err(Refusal::LongName);
+    }
+    if !metadata::is_bearable(metadata) {
+        return Err(Refusal::LargeMetadata);
+    }
+    if key.is_empty() { address::host(url).ok_or(Refusal::NoKey) } else { Ok(key) }
 }
 
 impl Spoken for UrlItem {
@@ -123,12 +158,13 @@ impl Spoken for UrlItem {
             None => None,
         };
         let Some((info, said)) = said else {
-            judge.became.skipped += 1;
-            return AckMessage { id: self.id, status: Skipped.into() };
+            judge.became.empty += 1;
+            judge.refusals.add(Refusal::NoUrl, "");
+            return AckMessage { id: self.id, status: Status::Skipped.into() };
         };
         let id = if self.id.is_empty() { info.url.clone() } else { self.id };
         let put = judge.put(info, said, self.creation_date);
-        let status = if put.is_some() { ASKED } else { Skipped.into() };
+        let status = if put.is_some() { ASKED } else { Status::Skipped.into() };
         puts.extend(put);
         AckMessage { id, status }
     }
@@ -148,7 +184,7 @@ impl Spoken for DiscoveredBatch {
     fn judged(self, judge: &mut Judge, puts: &mut Vec<Put>) -> BatchAck {
         let status = |info| {
             let put = judge.put(info, Said::Discovered, 0);
-            let status = if put.is_some() { ASKED } else { Skipped.into() };
+            let status = if put.is_some() { ASKED } else { Status::Skipped.into() };
             puts.extend(put);
             status
         };
@@ -166,6 +202,6 @@ fn weight(info: &Info) -> usize {
 
 fn settle(status: &mut i32, answers: &mut impl Iterator<Item = i32>) {
     if *status == ASKED {
-        *status = answers.next().unwrap_or(Fail.into());
+        *status = answers.next().unwrap_or(Status::Fail.into());
     }
 }

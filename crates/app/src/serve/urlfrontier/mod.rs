@@ -1,7 +1,7 @@
 //! The door for crawlers that exist: URLFrontier, over gRPC (see docs/urlfrontier.md).
 //!
 //! - `admit`: who may call what; `service`: the calls; `refused`: why one is not answered; `ending`: streams that others never end
-//! - `puts`: streams of what crawlers say, through `judge`: what is taken of it; `gets`, `lists`: streams of what they are told, made of
+//! - `puts`: streams of what crawlers say, through `judge`: what is taken of it; `refusal`: why an item is not; `gets`, `lists`: streams of what they are told, made of
 //!   `rows` in `chunks`
 //! - `wire`: the message of which there are millions; `metadata`: what it carries; `seen`: what that says; `address`: which queue is meant
 //! - `counts`: for those who monitor
@@ -18,6 +18,7 @@ mod judge;
 mod lists;
 pub(crate) mod metadata;
 mod puts;
+mod refusal;
 mod refused;
 mod rows;
 mod seen;
@@ -55,9 +56,9 @@ const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/urlfrontier
 /// The longest message that is read.
 pub(crate) const LONGEST_MESSAGE: usize = 32 << 20;
 
-/// Whether a text is an address that a crawler could fetch.
-pub(crate) fn is_fetchable(url: &str) -> bool {
-    address::host(url).is_some()
+/// Whether a client-scheduled crawl keeps this URL in the queue of a key.
+pub(crate) fn is_kept(url: &str, key: &str) -> bool {
+    !url.is_empty() && url.len() <= address::LONGEST_URL && !key.is_empty() && address::is_name(key)
 }
 
 /// All that it takes to open this door.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use refrain_engine::Over;
-use refrain_engine::queues::{Queues, Took};
+use refrain_engine::queues::{Put, Queues, Took};
 use tokio::sync::watch;
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Status, Streaming};
@@ -22,6 +22,9 @@ use super::service::Frontier;
 
 /// So many items are handed in together.
 const TOGETHER: usize = 1024;
+/// While a batch is under way, so many items are gathered before they are handed in: a commit for each of them would cost several times as much as all
+/// else that is done for them.
+const ENOUGH: usize = 256;
 /// And so many bytes.
 const BYTES: usize = 512 << 10;
 /// So many batches are under way.
@@ -35,6 +38,7 @@ pub(crate) struct Puts<S: Spoken> {
     queues: Queues,
     counts: Arc<Counts>,
     judge: Judge,
+    gathered: Gathered<S::Ack>,
     /// Acknowledgements that may be sent.
     ready: std::vec::IntoIter<S::Ack>,
     under_way: VecDeque<Batch<S::Ack>>,
@@ -42,6 +46,21 @@ pub(crate) struct Puts<S: Spoken> {
     end: Option<Result<(), Status>>,
     /// When the server ends, so does this.
     closing: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// Items that came and were not handed in yet.
+struct Gathered<A> {
+    acks: Vec<A>,
+    puts: Vec<Put>,
+    bytes: usize,
+    /// Whether they came before what had been handed in was acknowledged: their client does not wait for each acknowledgement.
+    is_patient: bool,
+}
+
+impl<A> Default for Gathered<A> {
+    fn default() -> Self {
+        Self { acks: Vec::new(), puts: Vec::new(), bytes: 0, is_patient: false }
+    }
 }
 
 /// Items that were handed in together.
@@ -60,6 +79,7 @@ impl<S: Spoken> Puts<S> {
         Self {
             said,
             judge: Judge::new(queues.clone()),
+            gathered: Gathered::default(),
             queues,
             counts,
             ready: Vec::new().into_iter(),
@@ -72,48 +92,55 @@ impl<S: Spoken> Puts<S> {
         }
     }
 
-    /// Takes what has come, as far as it fits, and hands it in. `Pending` if nothing has, or if it was the last.
+    /// Takes what has come, as far as it fits, and hands it in. `Pending` if nothing has, if it was the last, or if more may come before what is
+    /// under way is done.
     fn take(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let waits = self.under_way.back().is_some_and(|last| last.settles);
-        if self.end.is_some() || waits || self.under_way.len() >= UNDER_WAY {
+        if waits || self.under_way.len() >= UNDER_WAY {
             return Poll::Pending;
         }
-        if self.closing.as_mut().poll(context).is_ready() {
+        if self.end.is_none() && self.closing.as_mut().poll(context).is_ready() {
             self.end = Some(Err(Status::unavailable("the server is ending")));
+        }
+        self.gather(context);
+        let has_enough = self.gathered.acks.len() >= ENOUGH || self.gathered.bytes >= BYTES;
+        if self.gathered.acks.is_empty() || !(has_enough || self.end.is_some() || self.under_way.is_empty()) {
             return Poll::Pending;
         }
-        self.judge.refresh();
-        let (mut acks, mut puts, mut bytes) = (Vec::new(), Vec::new(), 0);
-        while puts.len() < TOGETHER && acks.len() < TOGETHER && bytes < BYTES {
-            match Pin::new(&mut self.said).poll_next(context) {
-                Poll::Ready(Some(Ok(said))) => {
-                    bytes += said.weight();
-                    acks.push(said.judged(&mut self.judge, &mut puts));
-                }
-                Poll::Ready(Some(Err(why))) => {
-                    self.end = Some(Err(why));
-                    break;
-                }
-                Poll::Ready(None) => {
-                    self.end = Some(Ok(()));
-                    break;
-                }
-                Poll::Pending => break,
-            }
-        }
-        if acks.is_empty() {
-            return Poll::Pending;
-        }
+        let Gathered { acks, puts, is_patient, .. } = std::mem::take(&mut self.gathered);
         let settles = self.judge.settles();
         let mut batch = Batch { acks, answer: Ok(Vec::new()), awaits: None, settles };
         if !puts.is_empty() {
-            let queues = self.queues.clone();
-            batch.awaits = Some(Box::pin(async move { queues.put(puts).await }));
+            let (queues, is_patient) = (self.queues.clone(), is_patient && !has_enough);
+            batch.awaits = Some(Box::pin(async move { queues.put(puts, is_patient).await }));
             // It is handed in by this, and with it its place among the others.
             let _ = batch.poll(context);
         }
         self.under_way.push_back(batch);
         Poll::Ready(())
+    }
+
+    /// Reads what has come, as far as it fits into a batch.
+    fn gather(&mut self, context: &mut Context<'_>) {
+        let gathered = &mut self.gathered;
+        if gathered.acks.is_empty() {
+            self.judge.refresh();
+        }
+        while self.end.is_none() && gathered.acks.len() < TOGETHER && gathered.bytes < BYTES {
+            if gathered.puts.len() >= TOGETHER {
+                break;
+            }
+            match Pin::new(&mut self.said).poll_next(context) {
+                Poll::Ready(Some(Ok(said))) => {
+                    gathered.is_patient |= !self.under_way.is_empty();
+                    gathered.bytes += said.weight();
+                    gathered.acks.push(said.judged(&mut self.judge, &mut gathered.puts));
+                }
+                Poll::Ready(Some(Err(why))) => self.end = Some(Err(why)),
+                Poll::Ready(None) => self.end = Some(Ok(())),
+                Poll::Pending => break,
+            }
+        }
     }
 
     /// The acknowledgements of a batch.
@@ -126,7 +153,7 @@ impl<S: Spoken> Puts<S> {
                 for ack in &mut acks {
                     S::settle(ack, &mut answers);
                 }
-                self.counts.came(std::mem::take(&mut self.judge.became));
+                self.judge.count(&self.counts);
                 self.ready = acks.into_iter();
             }
             Err(over) => {

@@ -1,13 +1,20 @@
 //! What a crawler saw, read from the metadata that it sends with a URL: the keys of StormCrawler, which others use as well.
 
-use refrain_engine::queues::SeenByOthers;
+use refrain_engine::queues::{FetchFailure, SeenByOthers};
 use refrain_fetch::announce::when::When;
+use refrain_fetch::url::PageUrl;
 use refrain_store::Schedule;
 
 use super::metadata::entries;
 
 /// A longer validator (RFC 9110, 8.8) is none that a server sends.
 const LONGEST_VALIDATOR: usize = 1024;
+/// What a crawler says of a failure is kept up to so many characters.
+const LONGEST_REASON: usize = 200;
+/// The `error.cause` of a page that robots.txt forbids.
+const ROBOTS: &str = "robots.txt";
+/// Causes for which the crawler made no request: they say nothing of the host.
+const NOT_ASKED: [&str; 2] = ["crawl_delay", "malformed URL"];
 /// Who decides when to come back.
 const SCHEDULE: &str = "refrain.schedule";
 
@@ -26,16 +33,17 @@ pub(super) fn schedule(metadata: &[u8]) -> Option<Schedule> {
 /// What came of a visit, and what else is said of the page.
 pub(super) fn seen(metadata: &[u8]) -> SeenByOthers {
     let mut seen = SeenByOthers::default();
-    let mut has_cause = false;
+    let mut trouble = Trouble::default();
     for (key, values) in entries(metadata) {
         let Some(value) = values.first().map(str::trim).filter(|value| !value.is_empty()) else { continue };
         match key {
             "signature" => seen.signature = Some(value.to_owned()),
             "signatureOld" => seen.signature_before = Some(value.to_owned()),
             "fetch.statusCode" => seen.status = status(value),
-            "fetch.error.count" => seen.failed |= value.parse::<u64>().is_ok_and(|count| count > 0),
-            "fetch.exception" => seen.failed = true,
-            "error.cause" => has_cause = true,
+            "fetch.error.count" => trouble.is_counted = value.parse::<u64>().is_ok_and(|count| count > 0),
+            "fetch.exception" => trouble.exception = Some(value),
+            "error.cause" => trouble.cause = Some(value),
+            "_redirTo" => seen.redirect = PageUrl::parse(value).ok(),
             "last-modified" => seen.last_modified = validator(value),
             // The same of the answer itself; what the parser made of it goes before.
             "protocol.last-modified" if seen.last_modified.is_none() => seen.last_modified = validator(value),
@@ -48,9 +56,54 @@ pub(super) fn seen(metadata: &[u8]) -> SeenByOthers {
             _ => {}
         }
     }
-    // An error whose status says what it is, is that: "404, NOT FOUND" is an answer.
-    seen.failed |= has_cause && seen.status.is_none_or(|status| status < 400);
+    seen.is_forbidden = trouble.is_forbidden();
+    seen.failure = trouble.failure(seen.status);
     seen
+}
+
+/// What a crawler says of a fetch that went wrong. StormCrawler keeps what it said of earlier fetches: a status until the next answer, a cause until the
+/// page is fetched, an exception until the next fetch, a count of errors while one error follows another.
+#[derive(Default)]
+struct Trouble<'a> {
+    exception: Option<&'a str>,
+    cause: Option<&'a str>,
+    is_counted: bool,
+}
+
+impl Trouble<'_> {
+    /// Whether robots.txt forbids the page: a cause of the last fetch, since that is no counted error and no exception.
+    fn is_forbidden(&self) -> bool {
+        self.cause.is_some_and(|cause| cause.eq_ignore_ascii_case(ROBOTS))
+            && self.exception.is_none()
+            && !self.is_counted
+    }
+
+    /// Why the last fetch failed, unless its status says that: "404, NOT FOUND" is an answer.
+    fn failure(&self, status: Option<u16>) -> Option<FetchFailure> {
+        let no_answer = |why: Option<&str>| Some(FetchFailure::NoAnswer(sentence(why)));
+        if self.exception.is_some() {
+            return no_answer(self.exception);
+        }
+        if self.is_forbidden() || status.is_some_and(|status| status >= 400) {
+            return None;
+        }
+        // After an answer of use there is no count: the status is that of an earlier fetch.
+        if self.is_counted {
+            return no_answer(self.cause);
+        }
+        let cause = self.cause?;
+        if status.is_some() || NOT_ASKED.contains(&cause) {
+            Some(FetchFailure::OfPage(sentence(Some(cause))))
+        } else {
+            no_answer(Some(cause))
+        }
+    }
+}
+
+/// A failure as people read it.
+fn sentence(why: Option<&str>) -> String {
+    let why = why.map(|why| format!(": {}", why.chars().take(LONGEST_REASON).collect::<String>()));
+    format!("its crawler could not fetch it{}", why.unwrap_or_default())
 }
 
 fn status(text: &str) -> Option<u16> {
@@ -107,18 +160,51 @@ mod tests {
 
     #[test]
     fn failures_are_told_in_several_ways() {
-        for (said, failed) in [
-            (&[("fetch.statusCode", "200")][..], false),
-            (&[("error.cause", "timeout")], true),
-            (&[("fetch.statusCode", "200"), ("fetch.error.count", "1")], true),
-            (&[("fetch.statusCode", "200"), ("fetch.error.count", "0")], false),
-            (&[("fetch.statusCode", "200"), ("fetch.error.count", "some")], false),
-            (&[("fetch.exception", "Socket timeout"), ("fetch.statusCode", "404")], true),
-            (&[("error.cause", "NOT FOUND"), ("fetch.statusCode", "404")], false),
-            (&[("error.cause", "?"), ("fetch.statusCode", "200")], true),
-            (&[("error.cause", "")], false),
+        const NO_ANSWER: &str = "no answer";
+        const OF_PAGE: &str = "of the page";
+        for (said, failure) in [
+            (&[("fetch.statusCode", "200")][..], None),
+            (&[("error.cause", "timeout")], Some(NO_ANSWER)),
+            (&[("fetch.exception", "Socket timeout fetching")], Some(NO_ANSWER)),
+            (&[("fetch.exception", "Socket timeout"), ("fetch.statusCode", "404")], Some(NO_ANSWER)),
+            (&[("fetch.exception", "Unknown host"), ("error.cause", "robots.txt")], Some(NO_ANSWER)),
+            // The status of an earlier visit.
+            (&[("fetch.statusCode", "200"), ("fetch.error.count", "1")], Some(NO_ANSWER)),
+            (&[("fetch.statusCode", "301"), ("fetch.error.count", "1")], Some(NO_ANSWER)),
+            (&[("fetch.statusCode", "200"), ("fetch.error.count", "0")], None),
+            (&[("fetch.statusCode", "200"), ("fetch.error.count", "some")], None),
+            (&[("error.cause", "robots.txt"), ("fetch.error.count", "2")], Some(NO_ANSWER)),
+            // The status says what it is.
+            (&[("fetch.statusCode", "404"), ("fetch.error.count", "1")], None),
+            (&[("fetch.statusCode", "410"), ("fetch.error.count", "2"), ("error.cause", "robots.txt")], None),
+            (&[("fetch.statusCode", "404"), ("error.cause", "maxFetchErrors")], None),
+            (&[("fetch.statusCode", "503"), ("fetch.error.count", "1")], None),
+            (&[("error.cause", "NOT FOUND"), ("fetch.statusCode", "404")], None),
+            // No fault of the host.
+            (&[("error.cause", "content parsing"), ("fetch.statusCode", "200")], Some(OF_PAGE)),
+            (&[("error.cause", "crawl_delay")], Some(OF_PAGE)),
+            (&[("error.cause", "robots.txt")], None),
+            (&[("error.cause", "robots.txt"), ("fetch.statusCode", "200")], None),
+            (&[("error.cause", "")], None),
         ] {
-            assert_eq!(read(said).failed, failed, "{said:?}");
+            let found = read(said).failure.map(|failure| match failure {
+                FetchFailure::NoAnswer(_) => NO_ANSWER,
+                FetchFailure::OfPage(_) => OF_PAGE,
+            });
+            assert_eq!(found, failure, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn what_robots_txt_forbids_is_forbidden_if_it_is_the_last_that_was_found() {
+        for (said, expected) in [
+            (&[("error.cause", "robots.txt")][..], true),
+            (&[("error.cause", "robots.txt"), ("fetch.statusCode", "200")], true),
+            (&[("error.cause", "robots.txt"), ("fetch.exception", "Unknown host")], false),
+            (&[("error.cause", "robots.txt"), ("fetch.error.count", "1")], false),
+            (&[("error.cause", "crawl_delay")], false),
+        ] {
+            assert_eq!(read(said).is_forbidden, expected, "{said:?}");
         }
     }
 

@@ -40,12 +40,6 @@ pub(crate) struct Frontier {
     pub(super) closing: watch::Receiver<bool>,
 }
 
-/// The key of the queue that is meant; there is no such thing as all of them.
-fn one(key: String) -> Result<String, Status> {
-    address::key(key)
-        .ok_or_else(|| Status::invalid_argument("key: it is missing; expected the key of a queue"))
-}
-
 fn empty<T>(_: T) -> Response<Empty> {
     Response::new(Empty {})
 }
@@ -81,6 +75,8 @@ impl UrlFrontier for Frontier {
         let crawl_id = address::crawl(crawl_id);
         let listed = self.queues.queues(crawl_id.clone(), start as usize, size as usize, include_inactive);
         let (values, total) = listed.await.map_err(refused::over)?;
+        // The size of the page that is returned, as in the reference.
+        let size = values.len() as u32;
         Ok(Response::new(QueueList { values, total, start, size, crawl_id }))
     }
 
@@ -119,13 +115,20 @@ impl UrlFrontier for Frontier {
 
     async fn delete_queue(&self, asked: Request<QueueWithinCrawlParams>) -> Reply<Long> {
         let QueueWithinCrawlParams { key, crawl_id, .. } = asked.into_inner();
-        let key = Some(one(key)?);
-        self.queues.delete(address::crawl(crawl_id), key).await.map(long).map_err(refused::over)
+        // No queue has an empty key: as in the reference, nothing is deleted.
+        if key.is_empty() {
+            return Ok(long(0));
+        }
+        self.queues.delete(address::crawl(crawl_id), Some(key)).await.map(long).map_err(refused::over)
     }
 
     async fn block_queue_until(&self, asked: Request<BlockQueueParams>) -> Reply<Empty> {
         let BlockQueueParams { key, time, crawl_id, .. } = asked.into_inner();
-        self.queues.block(address::crawl(crawl_id), one(key)?, time).await.map(empty).map_err(refused::over)
+        if key.is_empty() {
+            tracing::warn!("BlockQueueUntil without a key blocks nothing; expected the key of a queue");
+            return Ok(empty(()));
+        }
+        self.queues.block(address::crawl(crawl_id), key, time).await.map(empty).map_err(refused::over)
     }
 
     async fn set_active(&self, asked: Request<Active>) -> Reply<Empty> {
@@ -166,11 +169,8 @@ impl UrlFrontier for Frontier {
 
     async fn set_crawl_limit(&self, asked: Request<CrawlLimitParams>) -> Reply<Empty> {
         let CrawlLimitParams { key, limit, crawl_id, .. } = asked.into_inner();
-        self.queues
-            .set_limit(address::crawl(crawl_id), one(key)?, limit)
-            .await
-            .map(empty)
-            .map_err(refused::over)
+        let set = self.queues.set_limit(address::crawl(crawl_id), key, limit).await.map_err(refused::over)?;
+        set.then(|| empty(())).ok_or_else(|| Status::not_found("key: there is no such queue in this crawl"))
     }
 
     async fn get_url_status(&self, asked: Request<UrlStatusRequest>) -> Reply<UrlItem> {

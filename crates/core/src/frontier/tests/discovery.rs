@@ -369,3 +369,29 @@ fn what_is_learned_later_counts() {
     let last = frontier.poll(at(4.0)).unwrap().unwrap();
     assert!(last.page == low && (last.value - 20.0 * (-0.03f64).exp()).abs() < 1e-9);
 }
+
+#[test]
+fn a_page_that_failed_comes_after_those_that_were_never_tried() {
+    let mut frontier = greedy(1.0, Discovery::OneCurrency);
+    let host = frontier.add_host(Manners::default());
+    let found = || Found { page: nothing(), host, born: Time::ZERO, interest: interest(10.0, 1e-30) };
+    let failing = frontier.discover(Time::ZERO, found()).unwrap();
+    let others: Vec<PageId> = (0..3).map(|_| frontier.discover(Time::ZERO, found()).unwrap()).collect();
+    let mut picks = Vec::new();
+    for second in 1..=5 {
+        let now = at(f64::from(second));
+        let order = frontier.poll(now).unwrap().unwrap();
+        picks.push(order.page);
+        let outcome = if order.page == failing {
+            Outcome::Failed { retry_after: Span::ZERO }
+        } else {
+            Outcome::Seen(Answer::Changed)
+        };
+        frontier.answer(now, order.id, outcome, None).unwrap();
+        if order.page == failing {
+            frontier.discount_first(now, failing, 2.0 / 3.0).unwrap();
+        }
+    }
+    assert_eq!(picks, [&[failing], &others[..], &[failing]].concat(), "and again when they are through");
+    assert!(frontier.discount_first(at(5.0), failing, f64::NAN).is_err());
+}

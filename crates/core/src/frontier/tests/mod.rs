@@ -182,6 +182,33 @@ fn what_nobody_fetches_makes_room_for_others() {
     assert!(frontier.set_aside(at(61.0), order.id, Span::ZERO).is_err(), "it was answered");
 }
 
+/// A crawler paces its requests by itself: the host may be asked again after its gap, and is free once.
+#[test]
+fn an_order_without_a_place_leaves_its_host_to_others() {
+    let mut frontier = Frontier::new(ncis(), rate(100.0), Settings::default(), Time::ZERO).unwrap();
+    let host = frontier.add_host(Manners { gap: Span::from_whole_secs(1), ..Manners::default() });
+    for _ in 0..4 {
+        frontier.insert(Time::ZERO, Belief::new(1.0, 1.0).unwrap(), host, Time::ZERO).unwrap();
+    }
+    let first = frontier.poll(at(10.0)).unwrap().unwrap();
+    assert_eq!(frontier.poll(at(12.0)).unwrap(), None, "one at a time");
+    frontier.free_place(at(12.0), first.id).unwrap();
+    frontier.free_place(at(12.0), first.id).unwrap();
+    let second = frontier.poll(at(12.1)).unwrap().unwrap();
+    frontier.free_place(at(12.1), second.id).unwrap();
+    assert_eq!(frontier.poll(at(13.0)).unwrap(), None, "the gap holds");
+    let third = frontier.poll(at(13.2)).unwrap().unwrap();
+    // An answer to an order without a place frees no place of another.
+    frontier.answer(at(13.3), first.id, Outcome::Seen(Answer::Changed), None).unwrap();
+    assert_eq!(frontier.host_state(host).unwrap().in_flight, 1);
+    assert_eq!(frontier.poll(at(15.0)).unwrap(), None);
+    // Neither does the end of its lease.
+    let after = second.expires.max(third.expires);
+    frontier.answer(after, third.id, Outcome::Seen(Answer::Changed), None).unwrap();
+    assert!(frontier.poll(after + Span::from_whole_secs(1)).unwrap().is_some());
+    assert_eq!(frontier.host_state(host).unwrap().in_flight, 1);
+}
+
 #[test]
 fn a_page_says_what_it_waits_for() {
     let mut frontier = Frontier::new(ncis(), rate(0.5), Settings::default(), Time::ZERO).unwrap();

@@ -113,7 +113,8 @@ enum Step {
     /// A host is in these groups: a bit for each.
     Groups(u8, u8),
     Hold(u8, bool),
-    Answer(u8, bool),
+    /// The copy is so many seconds old, and so many signals came since.
+    Answer(u8, bool, (f64, u8)),
     Fail(u8, f64),
     Polls(u8),
     Restart,
@@ -124,6 +125,7 @@ fn step() -> impl Strategy<Value = Step> {
     let nearly = (9f64..13.0).prop_map(|digits| 1.0 - 10f64.powf(-digits));
     let recall = prop_oneof![4 => 0.0f64..1.0, 1 => nearly, 1 => Just(1.0)];
     let belief = (0.01f64..2.0, 0.01f64..1.0, recall, 0.0f64..1.0);
+    let copy = prop_oneof![Just((0.0, 0)), (0f64..6.0, 0u8..3)];
     prop_oneof![
         4 => (belief.clone(), any::<u8>(), 0f64..20.0).prop_map(|(belief, host, age)| Step::Insert { belief, host, age }),
         1 => (belief.clone(), 0f64..20.0, 30u16..400).prop_map(|(belief, age, pages)| Step::Crowd { belief, age, pages }),
@@ -137,7 +139,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<u8>(), 0f64..3.0).prop_map(|(host, span)| Step::BackOff(host, span)),
         2 => (any::<u8>(), 0u8..8).prop_map(|(host, groups)| Step::Groups(host, groups)),
         1 => (any::<u8>(), proptest::bool::weighted(0.3)).prop_map(|(host, held)| Step::Hold(host, held)),
-        5 => (any::<u8>(), any::<bool>()).prop_map(|(order, changed)| Step::Answer(order, changed)),
+        5 => (any::<u8>(), any::<bool>(), copy).prop_map(|(order, changed, copy)| Step::Answer(order, changed, copy)),
         1 => (any::<u8>(), 0f64..3.0).prop_map(|(order, span)| Step::Fail(order, span)),
         6 => (1u8..6).prop_map(Step::Polls),
         1 => Just(Step::Restart),
@@ -216,19 +218,21 @@ impl Twins {
         }
     }
 
-    fn take(&mut self, now: Time, which: u8, outcome: Outcome) {
+    fn take(&mut self, now: Time, which: u8, outcome: Outcome, (ago, signals): (f64, u8)) {
         if self.orders.is_empty() {
             return;
         }
         let order = self.orders.swap_remove(usize::from(which) % self.orders.len());
-        self.frontier.answer(now, order.id, outcome, Some(Span::from_millis(100))).unwrap();
+        let copy = SinceFetch::with_signals(now - Span::from_secs(ago), signals.into());
+        let response = Some(Span::from_millis(100));
+        self.frontier.answer_as_of(now, order.id, outcome, response, copy).unwrap();
         self.plain.finish(order.host.0 as usize, Some(Span::from_millis(100)));
         if let Some(page) = self.plain.pages.iter_mut().flatten().find(|page| page.id == order.page) {
             page.ordered = false;
             if let Outcome::Failed { retry_after } = outcome {
                 page.not_before = now + retry_after;
             } else {
-                page.since = SinceFetch::fetched_at(now);
+                page.since = copy.within(page.since.fetched(), now);
                 page.not_before = Time::MIN;
             }
         }
@@ -347,12 +351,12 @@ impl Twins {
                 self.frontier.hold(*now, HostId(host as u32), held).unwrap();
                 self.plain.hosts[host].held = held;
             }
-            Step::Answer(which, changed) => {
+            Step::Answer(which, changed, copy) => {
                 let answer = if changed { Answer::Changed } else { Answer::Unchanged };
-                self.take(*now, which, Outcome::Seen(answer));
+                self.take(*now, which, Outcome::Seen(answer), copy);
             }
             Step::Fail(which, span) => {
-                self.take(*now, which, Outcome::Failed { retry_after: Span::from_secs(span) });
+                self.take(*now, which, Outcome::Failed { retry_after: Span::from_secs(span) }, (0.0, 0));
             }
             Step::Polls(times) => self.polls(now, times)?,
             Step::Restart => {
@@ -417,7 +421,7 @@ fn large_worlds_are_exact() {
                 _ => {}
             }
             twins.polls(&mut now, 1).unwrap();
-            twins.take(now, 0, Outcome::Seen(Answer::Changed));
+            twins.take(now, 0, Outcome::Seen(Answer::Changed), (0.0, 0));
             for _ in 0..3 {
                 let page = (draw() * pages as f64) as usize;
                 let id = twins.plain.pages[page].as_ref().unwrap().id;
@@ -465,7 +469,7 @@ proptest! {
                     twins.plain.page(id).since.signal(now, Span::ZERO);
                 }
                 twins.polls(&mut now, 1)?;
-                twins.take(now, 0, Outcome::Seen(Answer::Changed));
+                twins.take(now, 0, Outcome::Seen(Answer::Changed), (0.0, 0));
             }
         }
     }
@@ -488,7 +492,7 @@ fn crowded_rooms_are_exact() {
     }
     for _ in 0..1500 {
         twins.polls(&mut now, 1).unwrap();
-        twins.take(now, 0, Outcome::Seen(Answer::Changed));
+        twins.take(now, 0, Outcome::Seen(Answer::Changed), (0.0, 0));
         for _ in 0..3 {
             let page = (draw() * 6000.0) as usize;
             let id = twins.plain.pages[page].as_ref().unwrap().id;

@@ -13,6 +13,8 @@ pub(super) enum Element {
     Published,
     /// When it changed.
     Updated,
+    /// Dublin Core's date, of a thing that happened to it: the last one that is known.
+    Dated,
     /// How long a feed may be kept.
     Ttl,
     /// In which period it changes...
@@ -32,7 +34,7 @@ impl Element {
             ("pubDate", Element::Published),
             ("published", Element::Published),
             ("issued", Element::Published),
-            ("date", Element::Published),
+            ("date", Element::Dated),
             ("updated", Element::Updated),
             ("modified", Element::Updated),
             ("lastBuildDate", Element::Updated),

@@ -95,6 +95,7 @@ pub(super) fn read(body: &[u8], inflow: &mut Inflow, url: &PageUrl, limits: Limi
             id,
             published: string(item.date_published),
             updated: string(item.date_modified),
+            dated: None,
         };
         feed.take(draft, url);
     }

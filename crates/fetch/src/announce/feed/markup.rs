@@ -154,6 +154,10 @@ impl Collector {
         {
             return self.link(&href, attributes);
         }
+        // The text of a link to something else names no page.
+        if element == Element::Link && !has_relation(attributes, "alternate") {
+            return;
+        }
         let is_only_name = attribute(attributes, "isPermaLink")
             .is_some_and(|is| is.text.trim().eq_ignore_ascii_case("false"));
         let is_borrowed = !split(name).0.is_empty();
@@ -163,9 +167,7 @@ impl Collector {
 
     /// Atom's links, which RSS uses as well.
     fn link(&mut self, href: &Resolved<'_>, attributes: &str) {
-        let relation =
-            attribute(attributes, "rel").map_or(Cow::Borrowed("alternate"), |relation| relation.text);
-        let is = |word: &str| relation.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));
+        let is = |word: &str| has_relation(attributes, word);
         let base = self.based(attributes);
         if let Some(Open { draft, .. }) = &mut self.entry {
             if is("alternate") && draft.link.is_none() {
@@ -225,7 +227,9 @@ impl Collector {
             Element::Link if field.is_unknown => {}
             Element::Link => self.feed.home = self.feed.home.take().or(self.base.join(&text).ok()),
             Element::Updated => self.feed.updated = super::When::parse(&text).or(self.feed.updated),
-            Element::Published => self.feed.updated = self.feed.updated.or(super::When::parse(&text)),
+            Element::Published | Element::Dated => {
+                self.feed.updated = self.feed.updated.or(super::When::parse(&text));
+            }
             Element::Ttl => self.feed.keep_for = period::ttl(&text),
             Element::Period => self.period = Some(text),
             Element::Frequency => self.frequency = Some(text),
@@ -252,6 +256,7 @@ impl Open {
                 draft.id = Some(text);
             }
             Element::Published if is_free(draft.published.is_some()) => draft.published = Some(text),
+            Element::Dated => draft.dated = Some(text),
             Element::Updated if is_free(draft.updated.is_some()) => draft.updated = Some(text),
             _ => {}
         }
@@ -262,6 +267,12 @@ impl Field {
     fn written(&self, text: String) -> Written {
         Written { text, is_unknown: self.is_unknown }
     }
+}
+
+/// Returns whether a link is of this kind; without a word of its own it is an alternate.
+fn has_relation(attributes: &str, word: &str) -> bool {
+    let relation = attribute(attributes, "rel").map_or(Cow::Borrowed("alternate"), |relation| relation.text);
+    relation.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word))
 }
 
 /// An address in an attribute.

@@ -9,10 +9,10 @@ mod period;
 
 use refrain_core::time::Span;
 
-use super::Cut;
 use super::find::{Body, sniff};
 use super::inflow::Inflow;
 use super::when::When;
+use super::{Cut, trimmed};
 use crate::url::{LONGEST, PageUrl};
 
 /// How much of a feed is read.
@@ -121,6 +121,8 @@ struct Draft {
     id: Option<String>,
     published: Option<String>,
     updated: Option<String>,
+    /// `dc:date`: when it changed and, if nothing else says so, when it was published.
+    dated: Option<String>,
 }
 
 /// Text that may be an address.
@@ -170,8 +172,9 @@ impl Feed {
             Ok(url) => url,
             Err(why) => return self.bad(&why),
         };
-        let published = draft.published.and_then(|text| self.date(&text));
-        let updated = draft.updated.and_then(|text| self.date(&text));
+        let dated = draft.dated.and_then(|text| self.date(&text));
+        let published = draft.published.and_then(|text| self.date(&text)).or(dated);
+        let updated = draft.updated.and_then(|text| self.date(&text)).or(dated);
         self.entries.push(Entry { url, id: draft.id.filter(|id| !id.is_empty()), published, updated });
     }
 
@@ -207,7 +210,7 @@ impl Feed {
 
 /// Text that is kept: trimmed, and not longer than any URL.
 fn kept(text: &str) -> Option<String> {
-    let text = text.trim();
+    let text = trimmed(text);
     (!text.is_empty() && text.len() <= LONGEST).then(|| text.to_owned())
 }
 

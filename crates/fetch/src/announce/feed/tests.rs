@@ -106,6 +106,34 @@ fn atom_with_bases() {
 }
 
 #[test]
+fn a_link_to_something_else_names_no_page_in_its_text_either() {
+    let found = feed(
+        "<feed><link rel='self'>https://example.org/no</link><entry><link rel='alternate' href='/a'/><link rel='enclosure'>/a.mp3</link></entry>\
+         <entry><link rel='Enclosure'>/b.mp3</link><link>/b</link></entry><entry><link rel='alternate'>/c</link></entry>\
+         <entry><link rel='related'>/d</link></entry></feed>",
+    );
+    assert_eq!(urls(&found), ["https://example.org/a", "https://example.org/b", "https://example.org/c"]);
+    assert_eq!((found.bad, found.home), (1, None));
+}
+
+/// Dublin Core's date is that of the last change, and of the publication only if nothing else is.
+#[test]
+fn dublin_core_dates() {
+    let found = feed(
+        "<rss xmlns:dc='d'><channel><dc:date>2026-11-09</dc:date>\
+         <item><link>/a</link><pubDate>Sun, 01 Nov 2026 00:00:00 GMT</pubDate><dc:date>2026-11-05</dc:date></item>\
+         <item><link>/b</link><dc:date>2026-11-06</dc:date></item>\
+         <item><link>/c</link><dc:date>2026-11-06</dc:date><dcterms:modified>2026-11-07</dcterms:modified></item>\
+         <item><link>/d</link><dc:date>soon</dc:date><pubDate>2026-11-08</pubDate></item></channel></rss>",
+    );
+    let dates: Vec<_> = found.entries.iter().map(|entry| (entry.published, entry.changed())).collect();
+    let on = |day: &str| When::parse(&format!("2026-11-{day}"));
+    assert_eq!(dates[0], (When::parse("2026-11-01T00:00:00Z"), on("05")));
+    assert_eq!(dates[1..], [(on("06"), on("06")), (on("06"), on("07")), (on("08"), on("08"))]);
+    assert_eq!((found.bad_dates, found.updated), (1, on("09")));
+}
+
+#[test]
 fn json() {
     let found = feed(
         r#"{"version": "https://jsonfeed.org/version/1.1", "title": "x", "home_page_url": "/", "feed_url": "https://example.org/feed.json",

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::announce::inflow::Inflow;
+use crate::announce::trimmed;
 use crate::announce::xml::{Token, Tokens, local};
 
 /// So much of a body is looked at.
@@ -121,15 +122,19 @@ fn is_html_type(text: &str) -> bool {
     text.get(..14).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype html"))
 }
 
-/// A list is one if its first line that says anything is a URL.
+/// A list has a URL on most lines, as far as they are looked at: some begin with a heading.
 fn of_lines(text: &str) -> Body {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    let is_url = first.is_some_and(|line| {
-        ["http://", "https://"]
-            .into_iter()
-            .any(|scheme| line.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
-    });
-    if is_url { Body::TextList } else { Body::Other }
+    let end = (0..=ENOUGH.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let is_url = |line: &str| {
+        let has =
+            |scheme: &str| line.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+        (has("http://") || has("https://")) && !line.contains(char::is_whitespace)
+    };
+    let (mut urls, mut others) = (0, 0);
+    for line in text[..end].lines().map(trimmed).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        *if is_url(line) { &mut urls } else { &mut others } += 1;
+    }
+    if urls > 0 && urls >= others { Body::TextList } else { Body::Other }
 }
 
 #[cfg(test)]
@@ -154,7 +159,11 @@ mod tests {
             ("{\"items\": []}", Body::Other),
             ("# pages\n\nhttps://example.org/a\n", Body::TextList),
             ("HTTP://example.org/a", Body::TextList),
+            ("Addresses\nhttps://example.org/a\nhttps://example.org/b", Body::TextList),
+            ("URL\r\nhttps://example.org/a", Body::TextList),
             ("not found", Body::Other),
+            ("Not found.\nAsk the owner.\nhttps://example.org/", Body::Other),
+            ("https://example.org/ is for sale\nhttps://example.org/a b", Body::Other),
             ("<!doctype html><title>x</title>", Body::Html),
             ("<!DOCTYPE HTML", Body::Html),
             ("<svg>", Body::Other),

@@ -3,6 +3,7 @@
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::{Cut, Take};
+use crate::charset;
 
 /// So much must have come before the encoding is decided, unless there is no more.
 const START: usize = 1024;
@@ -76,25 +77,9 @@ impl Text {
     }
 }
 
-/// The mark at the start is the decoder's business: it beats what is found here.
+/// The mark at the start is the decoder's business: it beats what is found here. Two bytes a letter beat what the head says.
 fn encoding(start: &[u8], label: Option<&'static Encoding>) -> &'static Encoding {
-    match start {
-        // Wide characters without a mark.
-        [0, b'<', 0, ..] => UTF_16BE,
-        [b'<', 0, _, 0, ..] => UTF_16LE,
-        _ => label.or_else(|| declared(start)).unwrap_or(UTF_8),
-    }
-}
-
-/// `<?xml version="1.0" encoding="windows-1251"?>`
-fn declared(start: &[u8]) -> Option<&'static Encoding> {
-    let start = start[..start.len().min(START)].trim_ascii_start().strip_prefix(b"<?xml")?;
-    let line = &start[..memchr::memmem::find(start, b"?>")?];
-    let value = &line[memchr::memmem::find(line, b"encoding")? + b"encoding".len()..];
-    let value = value.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let (quote, value) = value.split_first()?;
-    let end = value.iter().position(|byte| byte == quote)?;
-    let encoding = Encoding::for_label(&value[..end])?;
-    // What could be read as far as here is not wide.
-    Some(if encoding == UTF_16BE || encoding == UTF_16LE { UTF_8 } else { encoding })
+    let declared = charset::declared_in_xml(&start[..start.len().min(START)]);
+    let wide = declared.filter(|encoding| *encoding == UTF_16BE || *encoding == UTF_16LE);
+    wide.or(label).or(declared).unwrap_or(UTF_8)
 }

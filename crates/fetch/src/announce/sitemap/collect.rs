@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::entry::{self, Announced, ChangeFrequency, News, Page, Sitemap};
 use super::{Each, Ledger};
 use crate::announce::inflow::Cut;
+use crate::announce::trimmed;
 use crate::announce::when::When;
 use crate::announce::xml::{Nesting, Token, resolved, split};
 use crate::url::{LONGEST, PageUrl};
@@ -20,11 +21,39 @@ pub(super) struct Collector {
     entry: Option<Entry>,
     /// The child that is being read, and how deep it is.
     field: Option<(Field, usize)>,
+    /// Its text.
+    text: Text,
+}
+
+/// The text of an element.
+#[derive(Debug, Default)]
+struct Text {
     text: String,
-    /// The text of the child is longer than any that means something.
+    /// It is longer than any that means something.
     too_long: bool,
     /// It refers to what only a document type could tell.
     unknown: bool,
+}
+
+impl Text {
+    fn add(&mut self, text: &str, unknown: bool) {
+        self.unknown |= unknown;
+        if self.text.len() + text.len() <= 2 * LONGEST {
+            self.text.push_str(text);
+        } else {
+            self.too_long = true;
+        }
+    }
+
+    /// Returns the place that it names; `None` if it is empty.
+    fn place(&self, ledger: &Ledger) -> Option<Result<(PageUrl, Scope), String>> {
+        match trimmed(&self.text) {
+            _ if self.too_long => Some(Err("its URL is longer than any".to_owned())),
+            _ if self.unknown => Some(Err("its URL refers to an entity that is not defined".to_owned())),
+            "" => None,
+            text => Some(ledger.place(text)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +73,8 @@ struct Entry {
     depth: usize,
     prefix: u64,
     place: Option<Result<(PageUrl, Scope), String>>,
+    /// Text that stands in no child: some leave `<loc>` out.
+    own: Text,
     last_modified: Option<When>,
     bad_date: Option<String>,
     change_frequency: Option<ChangeFrequency>,
@@ -66,20 +97,35 @@ impl Collector {
                 }
             }
             Token::End { name } => self.end(name, ledger, each),
-            Token::Text(text) if self.field.is_some() => {
-                let resolved = resolved(text);
-                self.unknown |= resolved.unknown;
-                self.add(&resolved.text);
+            Token::Text(text) => {
+                if let Some(open) = self.open_text() {
+                    let resolved = resolved(text);
+                    open.add(&resolved.text, resolved.unknown);
+                }
             }
-            Token::Literal(text) if self.field.is_some() => self.add(text),
-            Token::Text(_) | Token::Literal(_) => {}
+            Token::Literal(text) => {
+                if let Some(open) = self.open_text() {
+                    open.add(text, false);
+                }
+            }
         }
     }
 
-    /// The file ended: within an entry, that is one that nobody can read.
-    pub(super) fn end_of_file(&self, ledger: &mut Ledger) {
-        if self.entry.is_some() {
-            ledger.bad("the file ends within it");
+    /// The text that is being read, if any is.
+    fn open_text(&mut self) -> Option<&mut Text> {
+        match &mut self.entry {
+            _ if self.field.is_some() => Some(&mut self.text),
+            Some(entry) if self.nesting.depth() == entry.depth => Some(&mut entry.own),
+            _ => None,
+        }
+    }
+
+    /// The file ended. An entry whose URL was read to its end is one, whatever else was to follow; another is one that cannot be read.
+    pub(super) fn end_of_file(&mut self, ledger: &mut Ledger, each: &mut Each<'_>) {
+        match self.entry.take() {
+            Some(entry) if matches!(entry.place, Some(Ok(_))) => entry.hand_out(ledger, each),
+            Some(_) if ledger.tally.cut.is_none() => ledger.bad("the file ends within it"),
+            _ => {}
         }
     }
 
@@ -108,6 +154,14 @@ impl Collector {
         } else if is_child && is_own && self.field.is_none() {
             let field = Field::of_entry(kind);
             self.field = field.map(|field| (field, depth));
+            // A second URL is a second entry: what stood between the two is missing.
+            if field == Some(Field::Loc)
+                && let Some(first) = self.entry.take_if(|entry| entry.place.is_some())
+            {
+                let second = Entry::new(first.is_page, first.depth, first.prefix);
+                first.hand_out(ledger, each);
+                self.entry = ledger.has_room().then_some(second);
+            }
         } else if is_child && kind.eq_ignore_ascii_case("news") {
             entry.in_news = true;
         } else if depth == entry.depth + 2 && entry.in_news && self.field.is_none() {
@@ -139,20 +193,12 @@ impl Collector {
         }
     }
 
-    fn add(&mut self, text: &str) {
-        if self.text.len() + text.len() <= 2 * LONGEST {
-            self.text.push_str(text);
-        } else {
-            self.too_long = true;
-        }
-    }
-
     fn take_field(&mut self, field: Field, ledger: &Ledger) {
+        let text = std::mem::take(&mut self.text);
         if let Some(entry) = &mut self.entry {
-            entry.set(field, self.text.trim_ascii(), self.too_long, self.unknown, ledger);
+            entry.set(field, &text, ledger);
         }
-        self.text.clear();
-        (self.field, self.too_long, self.unknown) = (None, false, false);
+        self.field = None;
     }
 }
 
@@ -183,6 +229,7 @@ impl Entry {
             depth,
             prefix,
             place: None,
+            own: Text::default(),
             last_modified: None,
             bad_date: None,
             change_frequency: None,
@@ -192,16 +239,17 @@ impl Entry {
         }
     }
 
-    fn set(&mut self, field: Field, text: &str, too_long: bool, unknown: bool, ledger: &Ledger) {
+    fn set(&mut self, field: Field, text: &Text, ledger: &Ledger) {
+        if field == Field::Loc {
+            self.place = text.place(ledger);
+            return;
+        }
+        let (text, too_long) = (trimmed(&text.text), text.too_long);
+        if too_long || text.is_empty() {
+            return;
+        }
         match field {
-            Field::Loc if self.place.is_some() => {}
-            Field::Loc if too_long => self.place = Some(Err("its URL is longer than any".to_owned())),
-            Field::Loc if unknown => {
-                self.place = Some(Err("its URL refers to an entity that is not defined".to_owned()));
-            }
-            Field::Loc if text.is_empty() => self.place = Some(Err("its URL is empty".to_owned())),
-            Field::Loc => self.place = Some(ledger.place(text)),
-            _ if too_long || text.is_empty() => {}
+            Field::Loc => {}
             Field::LastModified => self.last_modified = self.date(text),
             Field::ChangeFrequency => self.change_frequency = ChangeFrequency::parse(text),
             Field::Priority => self.priority = entry::priority(text),
@@ -225,7 +273,7 @@ impl Entry {
     }
 
     fn hand_out(self, ledger: &mut Ledger, each: &mut Each<'_>) {
-        let (url, scope) = match self.place {
+        let (url, scope) = match self.place.or_else(|| self.own.place(ledger)) {
             Some(Ok(place)) => place,
             Some(Err(why)) => return ledger.bad(why),
             None => return ledger.bad("it names no URL"),

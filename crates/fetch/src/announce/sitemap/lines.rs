@@ -1,6 +1,7 @@
 //! Plain lists: a URL on each line.
 
 use super::{Announced, Each, Ledger, Page};
+use crate::announce::trimmed;
 use crate::url::LONGEST;
 
 /// Reads lines.
@@ -32,7 +33,7 @@ impl Lines {
 }
 
 fn line(text: &str, ledger: &mut Ledger, each: &mut Each<'_>) {
-    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let text = trimmed(text);
     if text.is_empty() || text.starts_with('#') || !ledger.has_room() {
         return;
     }

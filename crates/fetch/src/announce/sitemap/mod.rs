@@ -137,10 +137,8 @@ impl Reader {
         self.inflow.finish(&mut |text, last| parser.take(text, last, &mut each));
         let Parser { form, mut ledger } = self.parser;
         ledger.tally.cut = ledger.tally.cut.or(self.inflow.cut());
-        if let Form::Markup(_, collector) = form
-            && ledger.tally.cut.is_none()
-        {
-            collector.end_of_file(&mut ledger);
+        if let Form::Markup(_, mut collector) = form {
+            collector.end_of_file(&mut ledger, &mut each);
         }
         ledger.tally
     }

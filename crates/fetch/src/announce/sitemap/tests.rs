@@ -120,12 +120,77 @@ fn namespaces_and_forms_that_are_wrong() {
         "<urlset><url><loc>/a</loc><url><loc>/b</loc></url>",
         "<urlset><url><loc>/a<lastmod>x</url><url><p><br></p><loc>/b</loc></url></urlset>",
         "<url><loc>/a</loc></url><url><loc>/b</loc></url>",
-        "<urlset><url><image><loc>/c.jpg</loc></image><loc>/a</loc><loc>/z</loc></url><!-- <url><loc>/d</loc></url> --><url><loc>/b</loc></url></urlset>",
+        "<urlset><url><image><loc>/c.jpg</loc></image><loc>/a</loc></url><!-- <url><loc>/d</loc></url> --><url><loc>/b</loc></url></urlset>",
         "# a list\nhttps://example.org/a\r\n\r\n  https://example.org/b  ",
     ] {
         let expected: &[&str] = if body.contains("<lastmod>x") { &["/ax", "/b"] } else { &["/a", "/b"] };
         assert_eq!(paths(body), expected, "{body}");
     }
+}
+
+#[test]
+fn what_surrounds_a_url_is_not_of_it() {
+    let body = "<urlset><url><loc>\u{a0}&nbsp;https://example.org/a\u{feff}\u{200b}&#160;</loc><lastmod>\u{a0}2026-11-15&nbsp;</lastmod></url>\
+                <url><loc>https://example.org/b&nbsp;c</loc></url></urlset>";
+    assert_eq!(paths(body), ["/a", "/b%C2%A0c"]);
+    assert_eq!(pages(body)[0].last_modified, When::parse("2026-11-15"));
+    assert_eq!(paths("\u{a0}https://example.org/a\u{a0}\n\u{200b}https://example.org/b"), ["/a", "/b"]);
+}
+
+/// What one says of the second it does not say of the first.
+#[test]
+fn two_urls_in_an_entry_are_two_entries() {
+    let found = pages(
+        "<urlset><url><loc>/a</loc><priority>0.3</priority><loc>/b</loc><lastmod>2026-11-15</lastmod></url>\
+         <url><loc/><loc>/c</loc><image:loc>/no</image:loc></url><url><loc>ftp://no</loc><loc>/d</loc></url></urlset>",
+    );
+    let paths: Vec<&str> = found.iter().map(|page| page.url.path_and_query()).collect();
+    assert_eq!(paths, ["/a", "/b", "/c", "/d"]);
+    assert_eq!((found[0].priority, found[0].last_modified), (Some(0.3), None));
+    assert_eq!((found[1].priority, found[1].last_modified.is_some()), (None, true));
+    let index = "<sitemapindex><sitemap><loc>/1.xml</loc><loc>/2.xml</loc></sitemap></sitemapindex>";
+    assert_eq!(all(index).1.sitemaps, 2);
+    let limits = Limits { entries: 1, bytes: 1 << 20 };
+    let (found, tally) = read_in(index.as_bytes(), usize::MAX, limits);
+    assert_eq!((found.len(), tally.cut), (1, Some(Cut::Entries)));
+}
+
+#[test]
+fn an_entry_may_be_its_own_url() {
+    let (found, tally) = all(
+        "<sitemapindex><sitemap>\nhttps://example.org/1.xml?a=1&amp;b=2\n</sitemap><sitemap><![CDATA[/2.xml]]><lastmod>2026-11-15</lastmod>\
+         </sitemap><sitemap> \n </sitemap><sitemap>/&x;</sitemap><sitemap>no <loc>/3.xml</loc> text</sitemap></sitemapindex>",
+    );
+    let url = |one: &Announced| match one {
+        Announced::Sitemap(map) => map.url.path_and_query().to_owned(),
+        Announced::Page(page) => page.url.to_string(),
+    };
+    assert_eq!(found.iter().map(url).collect::<Vec<_>>(), ["/1.xml?a=1&b=2", "/2.xml", "/3.xml"]);
+    assert_eq!((tally.bad, tally.first_bad.as_deref()), (2, Some("entry 3: it names no URL")));
+    assert_eq!(paths("<urlset><url>/a</url><url><loc>/b</loc></url></urlset>"), ["/a", "/b"]);
+}
+
+#[test]
+fn a_file_that_is_cut_keeps_the_last_url_that_is_whole() {
+    let body = "<urlset><url><loc>/a</loc></url><url><loc>/b</loc><lastmod>2026-11-15";
+    let (found, tally) = all(body);
+    assert_eq!((found.len(), tally.bad), (2, 0));
+    assert_eq!(pages(body)[1].last_modified, None);
+    assert_eq!(paths("<urlset><url><loc>/a</loc></url><url><loc>/b</lo"), ["/a"]);
+    let limits = Limits { entries: 9, bytes: 50 };
+    let (found, tally) = read_in(body.as_bytes(), usize::MAX, limits);
+    assert_eq!((found.len(), tally.bad, tally.cut), (2, 0, Some(Cut::Size)));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+    encoder.write_all(body.as_bytes()).expect("memory");
+    encoder.flush().expect("memory");
+    let (found, tally) = read_in(encoder.get_ref(), usize::MAX, Limits::default());
+    assert_eq!((found.len(), tally.cut), (2, Some(Cut::Gzip)));
+}
+
+#[test]
+fn a_list_may_have_a_heading() {
+    let (found, tally) = all("Pages\nhttps://example.org/a\nhttps://example.org/b\n");
+    assert_eq!((found.len(), tally.bad), (2, 1));
 }
 
 #[test]

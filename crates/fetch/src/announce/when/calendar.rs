@@ -32,6 +32,16 @@ impl Parts {
         Self { year, month, day, clock: Clock::default(), offset: None, precision: Precision::Day }
     }
 
+    /// The day with this number in its year, from 1 on; one that the year has not is no date of December.
+    pub(super) fn day_of_year(year: i64, mut day: u32) -> Self {
+        let mut month = 1;
+        while month < 12 && day > days_in(year, month) {
+            day -= days_in(year, month);
+            month += 1;
+        }
+        Self::day(year, month, day)
+    }
+
     /// The date, if there is such a day and such a time.
     pub(super) fn when(self) -> Option<When> {
         let Clock { hour, minute, second, nanos } = self.clock;

@@ -2,7 +2,7 @@
 //! one thing.
 //!
 //! A date is a stretch of time, not a moment: `2026-11-15` is all of that day. What names no time zone is read as UTC, and says
-//! so. What could mean two different days (`03/04/2026`) is no date.
+//! so. What could mean two different days (`03/04/2026`, `03 25 Sep`) is no date.
 
 mod calendar;
 mod numbers;
@@ -66,7 +66,7 @@ pub enum Judgement {
 impl When {
     /// Reads a date; `None` if it is none, or could mean several days.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
+        let text = super::trimmed(text);
         if text.is_empty() || text.len() > LONGEST || !text.is_ascii() {
             return None;
         }
@@ -75,7 +75,7 @@ impl When {
             Some(at) if text.ends_with([']', ')']) => text[..at].trim_end(),
             _ => text,
         };
-        numbers::parse(bare).or_else(|| words::parse(bare))
+        numbers::parse(words::without_weekday(bare)).or_else(|| words::parse(bare))
     }
 
     /// A date that was read before, and kept: its first moment, the smallest unit that was written, and was a zone?

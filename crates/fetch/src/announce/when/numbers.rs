@@ -30,6 +30,11 @@ fn bare(digits: &str) -> Option<When> {
             let dated = Parts { precision: Precision::Month, ..parts }.when()?;
             (1900..2200).contains(&parts.year).then_some(dated)
         }
+        // The number of the day in its year: `2026319`.
+        7 => {
+            let parts = Parts::day_of_year(i64::from(at(0, 4)?), at(4, 7)?);
+            (1900..2200).contains(&parts.year).then(|| parts.when())?
+        }
         8 => date(Clock::default(), Precision::Day),
         12 => date(Clock { hour: at(8, 10)?, minute: at(10, 12)?, ..Clock::default() }, Precision::Minute)
             .or_else(|| epoch(digits)),
@@ -66,59 +71,79 @@ fn since_1970(text: &str) -> Option<When> {
     Some(When { start, precision: Precision::Fraction, zoned: true })
 }
 
-/// `20261115T120000Z`, `20261115T1200+0100`
+/// `20261115T120000Z`, `20261115T12:00+01:00`, `20261115Z`
 fn basic(text: &str) -> Option<When> {
     let (date, rest) = text.split_at_checked(8)?;
-    let clock = rest.strip_prefix(['T', 't', ' '])?;
-    let digits = clock.find(|c: char| !c.is_ascii_digit()).unwrap_or(clock.len());
-    let (clock, zone) = clock.split_at(digits);
-    if !date.bytes().all(|byte| byte.is_ascii_digit()) || !matches!(clock.len(), 4 | 6) {
+    if !date.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let offset = if zone.is_empty() { None } else { Some(Zone::parse(zone)?.offset()) };
-    let mut when = bare(&format!("{date}{clock}"))?;
-    if let Some(Some(offset)) = offset {
-        let seconds = when.start.as_nanos().div_euclid(1_000_000_000) - offset;
-        when = When { start: moment(seconds, 0), zoned: true, ..when };
+    let part = |from: usize, to: usize| date[from..to].parse::<u32>().ok();
+    let parts = Parts::day(i64::from(part(0, 4)?), part(4, 6)?, part(6, 8)?);
+    if !(1900..2200).contains(&parts.year) || rest.starts_with(['-', '/', '.']) {
+        return None;
     }
-    Some(when)
+    timed(parts, rest)
 }
 
-/// `2026-11-15`, `2026/11/15`, `15.11.2026`, each perhaps with a time and a zone; `2026-11` alone.
+/// `2026-11-15`, `2026-319`, `2026/11/15`, `15.11.2026`, each perhaps with a time and a zone; `2026-11` alone.
 fn separated(text: &str) -> Option<When> {
     let mut rest = text;
     let (first, first_len) = number(&mut rest)?;
     let separator = rest.chars().next().filter(|c| matches!(c, '-' | '/' | '.'))?;
     rest = &rest[1..];
     let (second, second_len) = number(&mut rest)?;
-    if second_len > 2 {
-        return None;
-    }
     if first_len == 4 && !rest.starts_with(separator) {
+        if separator == '-' && second_len == 3 {
+            return timed(Parts::day_of_year(i64::from(first), second), rest);
+        }
         let parts = Parts { precision: Precision::Month, ..Parts::day(i64::from(first), second, 1) };
-        return if rest.is_empty() && separator != '.' { parts.when() } else { None };
+        return if rest.is_empty() && separator != '.' && second_len <= 2 { parts.when() } else { None };
     }
     rest = rest.strip_prefix(separator)?;
     let (third, third_len) = number(&mut rest)?;
-    let parts = match (first_len, third_len) {
-        (4, 1 | 2) => Parts::day(i64::from(first), second, third),
-        (1 | 2, 4) => {
+    let parts = match (first_len, second_len, third_len) {
+        // Google wrote months with three digits for a while.
+        (4, 1..=3, 1 | 2) => Parts::day(i64::from(first), second, third),
+        (1 | 2, 1 | 2, 4) => {
             let (day, month) = day_and_month(first, second, separator)?;
             Parts::day(i64::from(third), month, day)
         }
         _ => return None,
     };
+    timed(parts, rest)
+}
+
+/// A day, and what follows it: nothing, a time, a zone, or both.
+fn timed(parts: Parts, rest: &str) -> Option<When> {
     let rest = rest.strip_prefix(['T', 't', '_', ' ', ',']).unwrap_or(rest).trim_start();
     if rest.is_empty() {
         return parts.when();
     }
-    let (clock, precision, zone) = match clock(rest) {
+    let (clock, precision, zone) = match compact_clock(rest).or_else(|| clock(rest)) {
         Some((clock, precision, rest)) => (clock, precision, rest.trim()),
         // XML Schema knows days with a zone: `2026-11-15Z`, `2026-11-15+01:00`.
+        None if rest.starts_with(['+', '-']) && !rest.contains(':') => return None,
         None => (Clock::default(), Precision::Day, rest),
     };
     let offset = if zone.is_empty() { None } else { Zone::parse(zone)?.offset() };
     Parts { clock, offset, precision, ..parts }.when()
+}
+
+/// `1200`, `120000`, `120000.5`
+fn compact_clock(text: &str) -> Option<(Clock, Precision, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if !matches!(digits, 4 | 6) || text[digits..].starts_with(':') {
+        return None;
+    }
+    let part = |from: usize| text[from..from + 2].parse::<u32>().ok();
+    let mut clock = Clock { hour: part(0)?, minute: part(2)?, ..Clock::default() };
+    if digits == 4 {
+        return Some((clock, Precision::Minute, &text[digits..]));
+    }
+    clock.second = part(4)?;
+    let (nanos, precision, rest) = fraction(&text[digits..]);
+    clock.nanos = nanos;
+    Some((clock, precision, rest))
 }
 
 /// Dots put the day first; slashes mean both, and only numbers above 12 tell which.
@@ -150,14 +175,8 @@ pub(super) fn clock(text: &str) -> Option<(Clock, Precision, &str)> {
         *unit = value;
         precision = next;
     }
-    if precision == Precision::Second
-        && let Some(after) = rest.strip_prefix(['.', ','])
-        && after.starts_with(|c: char| c.is_ascii_digit())
-    {
-        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        clock.nanos = nanos(&after[..end]);
-        precision = Precision::Fraction;
-        rest = &after[end..];
+    if precision == Precision::Second {
+        (clock.nanos, precision, rest) = fraction(rest);
     }
     let half = rest.trim_start();
     for (name, afternoon) in [("am", false), ("pm", true), ("a.m.", false), ("p.m.", true)] {
@@ -173,6 +192,17 @@ pub(super) fn clock(text: &str) -> Option<(Clock, Precision, &str)> {
     // An hour alone is one only if something says so.
     let is_time = precision > Precision::Hour || rest.trim_start().starts_with(['Z', 'z', '+', '-']);
     is_time.then_some((clock, precision, rest))
+}
+
+/// What follows whole seconds: perhaps a fraction of one.
+fn fraction(text: &str) -> (u32, Precision, &str) {
+    let Some(after) =
+        text.strip_prefix(['.', ',']).filter(|after| after.starts_with(|c: char| c.is_ascii_digit()))
+    else {
+        return (0, Precision::Second, text);
+    };
+    let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+    (nanos(&after[..end]), Precision::Fraction, &after[end..])
 }
 
 /// The digits at the start, and how many there are.

@@ -102,6 +102,10 @@ impl Found {
         if self.year.is_some() || end > 4 {
             return None;
         }
+        // `03 25 Sep` could be of 2003 and of 2025: a short year stands after the day and the month.
+        if end < 4 && self.month.is_none() {
+            return None;
+        }
         // As HTTP has it: two digits are of the last century from 70 on. Three are years since 1900 (RFC 2822, section 4.3).
         self.year = Some(i64::from(match end {
             4 => value,
@@ -122,6 +126,13 @@ impl Found {
         self.day?;
         Parts { clock, precision, offset: self.zone.and_then(Zone::offset), ..parts }.when()
     }
+}
+
+/// The text without the name of a weekday at its start.
+pub(super) fn without_weekday(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    if place(word, &WEEKDAYS).is_some() { rest.trim_start_matches([',', '.', ' ']) } else { text }
 }
 
 /// Which of the names it is, in full or at least three letters of it.

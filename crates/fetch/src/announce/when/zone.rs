@@ -1,7 +1,7 @@
 //! Time zones: offsets, and the few names that everybody understands alike.
 
 /// Names that mean one offset wherever they are written, in quarters of an hour east of UTC. `IST` and `AST` mean several.
-const NAMES: [(&str, i64); 27] = [
+const NAMES: [(&str, i64); 29] = [
     ("Z", 0),
     ("UT", 0),
     ("UTC", 0),
@@ -11,8 +11,10 @@ const NAMES: [(&str, i64); 27] = [
     ("BST", 4),
     ("CET", 4),
     ("MEZ", 4),
+    ("MET", 4),
     ("CEST", 8),
     ("MESZ", 8),
+    ("MEST", 8),
     ("EET", 8),
     ("EEST", 12),
     ("MSK", 12),
@@ -54,6 +56,11 @@ impl Zone {
         if text.starts_with(['+', '-']) {
             return offset(text);
         }
+        // `Etc/GMT+5` is five hours west, against all other uses of the sign: with an offset it is not read.
+        let text = match text.strip_prefix("Etc/") {
+            Some(name) if name.bytes().all(|byte| byte.is_ascii_alphabetic()) => name,
+            _ => text,
+        };
         let letters = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (name, rest) = text.split_at(letters);
         if name.is_empty() || name.len() > 5 {
@@ -112,12 +119,15 @@ mod tests {
             ("GMT+0200", 2.0),
             ("Z+00:00", 0.0),
             ("+5:45", 5.75),
+            ("MET", 1.0),
+            ("mest", 2.0),
+            ("Etc/GMT", 0.0),
         ] {
             assert_eq!(Zone::parse(text), Some(Zone::Known((hours * 3600.0) as i64)), "{text}");
         }
         assert_eq!(Zone::parse("-0000"), Some(Zone::Unknown));
         assert_eq!(Zone::parse("XYZ"), Some(Zone::Unknown));
-        for wrong in ["", "+", "+1:2:3", "+99:00", "nowhere", "CET+0100", "é"] {
+        for wrong in ["", "+", "+1:2:3", "+99:00", "nowhere", "CET+0100", "Etc/GMT+5", "é"] {
             assert_eq!(Zone::parse(wrong), None, "{wrong}");
         }
     }

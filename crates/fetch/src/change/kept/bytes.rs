@@ -1,13 +1,18 @@
 //! What is kept of a page, as bytes.
 
+use super::super::affix::{Affix, MOST_MOVES};
 use super::super::attention::{self, Attention};
+use super::super::habit::Habit;
 use super::super::score::Score;
 use super::super::slots::{self, Slot};
-use super::super::units::{Body, COARSEST, MOST, Stretch, Unit};
+use super::super::units::{Body, COARSEST, Edges, MOST, Stretch, Unit};
+use super::super::values::{self, Value, Values};
 use super::super::windows::Run;
 use super::Kept;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// Written by versions that did not keep what noise showed, and knew fewer marks between words.
+const COARSER: u8 = 2;
 /// Written by releases that knew places of noise rather than words.
 const BEFORE: u8 = 1;
 
@@ -18,6 +23,11 @@ const HAS_SKETCH: u8 = 4;
 const IS_OPEN: u8 = 1;
 const IS_STRETCH: u8 = 2;
 const HAS_MOVES: u8 = 4;
+
+/// A score that is followed by what the place showed.
+const HAS_VALUES: u8 = 128;
+/// The same, and by what its values have in common.
+const HAS_AFFIX: u8 = 64;
 
 /// A length that does not fit beside the kind of a slot.
 const LONG: u8 = 63;
@@ -68,11 +78,11 @@ impl Kept {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadKept> {
         let mut rest = bytes;
         let rest = &mut rest;
-        match take::<1>(rest)? {
-            [VERSION] => {}
+        let version = match take::<1>(rest)? {
+            [version @ (VERSION | COARSER)] => version,
             [BEFORE] => return before(rest),
             _ => return Err(BadKept("another version")),
-        }
+        };
         let [flags, grain] = take(rest)?;
         if flags > IS_TEXT | IS_BLANK | HAS_SKETCH || grain > COARSEST {
             return Err(RANGE);
@@ -83,7 +93,12 @@ impl Kept {
         if flags & HAS_SKETCH != 0 && simhash == 0 {
             return Err(RANGE);
         }
-        let attention = Attention::from_bytes(take::<{ attention::BYTES }>(rest)?).ok_or(RANGE)?;
+        let mut attention = [0; attention::BYTES];
+        let written = if version == VERSION { attention::BYTES } else { attention::BYTES_BEFORE };
+        let (found, after) = rest.split_at_checked(written).ok_or(EARLY)?;
+        attention[..written].copy_from_slice(found);
+        *rest = after;
+        let attention = Attention::from_bytes(attention).ok_or(RANGE)?;
         let count = usize::from(u16::from_le_bytes(take(rest)?));
         if count > MOST {
             return Err(BadKept("too many units"));
@@ -98,6 +113,20 @@ impl Kept {
             return Err(BadKept("it goes on too long"));
         }
         let (is_text, is_blank) = (flags & IS_TEXT != 0, flags & IS_BLANK != 0);
+        // Slots of other words cannot be compared.
+        let is_other = version != VERSION && units.iter().any(|unit| matches!(unit.body, Body::Open(_)));
+        if is_other {
+            return Ok(Self {
+                is_blank: true,
+                grain: 0,
+                units: Vec::new(),
+                digest,
+                simhash,
+                mark,
+                is_text,
+                attention,
+            });
+        }
         Ok(Self { digest, simhash, mark, is_text, is_blank, grain, units, attention })
     }
 }
@@ -158,7 +187,7 @@ fn write_unit(bytes: &mut Vec<u8>, unit: &Unit, grain: u8) {
             }
         }
         Body::Stretch(stretch) => {
-            bytes.push(stretch.score.to_byte());
+            write_known(bytes, stretch.score, &stretch.values);
             write_number(bytes, stretch.most);
             write_number(bytes, stretch.run.len as u16);
             if stretch.run.len > 0 {
@@ -187,13 +216,13 @@ fn read_unit(rest: &mut &[u8], is_plain: bool, grain: u8) -> Result<Unit, BadKep
             Body::Open(slots)
         }
         IS_STRETCH => {
-            let (score, most) = (read_score(rest)?, read_number(rest)?);
+            let ((score, values), most) = (read_known(rest)?, read_number(rest)?);
             let len = usize::from(read_number(rest)?);
             let hash = if len > 0 { u32::from_le_bytes(take(rest)?) } else { 0 };
             if score.is_clear() || len.max(most.into()) > crate::text::MOST_BLOCKS {
                 return Err(RANGE);
             }
-            Body::Stretch(Stretch { run: Run { hash, len }, most, score })
+            Body::Stretch(Stretch { run: Run { hash, len }, most, score, values, edges: Edges::default() })
         }
         _ => {
             let hash = u32::from_le_bytes(take(rest)?);
@@ -218,7 +247,7 @@ fn write_slot(bytes: &mut Vec<u8>, slot: &Slot) {
         bytes.extend(slot.hash.to_le_bytes());
     }
     if kind > 0 {
-        bytes.push(slot.score.to_byte());
+        write_known(bytes, slot.score, &slot.values);
         write_number(bytes, slot.most);
     }
 }
@@ -228,8 +257,8 @@ fn read_slot(rest: &mut &[u8]) -> Result<Slot, BadKept> {
     let (kind, short) = (head >> 6, head & LONG);
     let len = if short == LONG { read_number(rest)? } else { u16::from(short) };
     let hash = if kind < 2 { u32::from_le_bytes(take(rest)?) } else { 0 };
-    let (score, most) =
-        if kind > 0 { (read_score(rest)?, read_number(rest)?) } else { (Score::default(), 0) };
+    let ((score, values), most) =
+        if kind > 0 { (read_known(rest)?, read_number(rest)?) } else { Default::default() };
     let is_kind = match kind {
         0 => len > 0,
         1 => score.is_suspect(),
@@ -237,7 +266,64 @@ fn read_slot(rest: &mut &[u8]) -> Result<Slot, BadKept> {
         _ => false,
     };
     let is_possible = is_kind && usize::from(len.max(most)) <= slots::LONGEST;
-    if is_possible { Ok(Slot { hash, len, most, score }) } else { Err(RANGE) }
+    if is_possible { Ok(Slot { hash, len, most, score, values }) } else { Err(RANGE) }
+}
+
+/// A score, and what the place showed, if that is known. Each value has a bit that says whether it returned.
+fn write_known(bytes: &mut Vec<u8>, score: Score, values: &Values) {
+    if *values == Values::default() {
+        return bytes.push(score.to_byte());
+    }
+    let affix = values.affix;
+    bytes.push(score.to_byte() | HAS_VALUES | if affix == Affix::default() { 0 } else { HAS_AFFIX });
+    bytes.push(values.known.len() as u8);
+    bytes.push(values.shown);
+    bytes.extend(values.last.to_le_bytes());
+    bytes.extend(values.stays.to_bytes());
+    if affix != Affix::default() {
+        bytes.extend([affix.head, affix.tail, affix.moves]);
+        bytes.extend(affix.lately);
+        bytes.extend(affix.hash.to_le_bytes());
+    }
+    let mut bits = vec![0u8; values.known.len().div_ceil(8)];
+    for (place, value) in values.known.iter().enumerate() {
+        bytes.extend(value.hash.to_le_bytes());
+        bits[place / 8] |= u8::from(value.returned) << (place % 8);
+    }
+    bytes.extend(bits);
+}
+
+fn read_known(rest: &mut &[u8]) -> Result<(Score, Values), BadKept> {
+    let [byte] = take(rest)?;
+    let score = Score::from_byte(byte & !(HAS_VALUES | HAS_AFFIX)).ok_or(RANGE)?;
+    if byte & HAS_VALUES == 0 {
+        if byte & HAS_AFFIX != 0 {
+            return Err(RANGE);
+        }
+        return Ok((score, Values::default()));
+    }
+    let [count, shown] = take(rest)?;
+    let (count, last) = (usize::from(count), u16::from_le_bytes(take(rest)?));
+    let stays = Habit::from_bytes(take(rest)?).ok_or(RANGE)?;
+    let mut affix = Affix::default();
+    if byte & HAS_AFFIX != 0 {
+        let [head, tail, moves] = take(rest)?;
+        affix = Affix { head, tail, moves, lately: take(rest)?, hash: u16::from_le_bytes(take(rest)?) };
+    }
+    if count > values::MOST || affix.moves > MOST_MOVES || affix.lately[2] > MOST_MOVES {
+        return Err(RANGE);
+    }
+    let hashes = (0..count).map(|_| take(rest).map(u16::from_le_bytes)).collect::<Result<Vec<_>, _>>()?;
+    let (bits, after) = rest.split_at_checked(count.div_ceil(8)).ok_or(EARLY)?;
+    *rest = after;
+    let value = |(place, hash)| Value {
+        hash,
+        returned: bits[place / 8] >> (place % 8) & 1 == 1,
+        fresh: 0,
+        seen: false,
+    };
+    let known = hashes.into_iter().enumerate().map(value).collect();
+    Ok((score, Values { known, shown, last, stays, affix }))
 }
 
 fn read_score(rest: &mut &[u8]) -> Result<Score, BadKept> {

@@ -6,6 +6,7 @@ use super::super::look::Look;
 use super::super::slots;
 use super::super::units::{Body, Stretch, Unit};
 use super::super::windows::{Run, Windows};
+use super::super::words::Words;
 
 /// In a region with more possible pairs than this, blocks are paired by their place.
 const MOST_PAIRS: usize = 40_000;
@@ -103,11 +104,8 @@ impl Region<'_> {
         if units * blocks > MOST_PAIRS {
             return self.pair_by_place(pairs);
         }
-        let words: Vec<Vec<u32>> = if units > 0 {
-            (self.from.1..self.to.1).map(|block| self.look.words(block)).collect()
-        } else {
-            vec![Vec::new(); blocks]
-        };
+        let of_blocks = if units > 0 { self.from.1..self.to.1 } else { 0..0 };
+        let words: Vec<Words<'_>> = of_blocks.map(|block| self.look.words(block)).collect();
         // The cheapest way from each unit and block to the end, and its first step.
         let width = blocks + 1;
         let mut costs = vec![(0u32, Way::Insert); (units + 1) * width];
@@ -185,7 +183,7 @@ impl Region<'_> {
     }
 
     /// What it costs that a unit is at a block, and how many blocks it takes there; `None` if it cannot be.
-    fn fit(&self, unit: usize, block: usize, words: &[u32]) -> Option<(u32, usize)> {
+    fn fit(&self, unit: usize, block: usize, words: &Words<'_>) -> Option<(u32, usize)> {
         match &self.units[unit].body {
             Body::Closed(run) if block + run.len <= self.to.1 && self.windows.is_at(*run, block) => {
                 Some((0, run.len))
@@ -215,7 +213,7 @@ impl Region<'_> {
 
 /// The hash of a block that is known as a whole, and not as noise.
 fn content(unit: &Unit) -> Option<u32> {
-    match unit.body {
+    match &unit.body {
         Body::Closed(run) if run.len == 1 => Some(run.hash),
         Body::Stretch(stretch) if stretch.run.len == 1 && !stretch.score.is_noise() => Some(stretch.run.hash),
         _ => None,

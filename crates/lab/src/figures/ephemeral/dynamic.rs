@@ -96,8 +96,8 @@ fn findings(weeks: &[Week<'_>]) -> Findings {
              in which the links that appeared were worth least."
         ),
         claims: vec![most_of_the_time(weeks), at_night(weeks), quotas(weeks)],
-        use_of_it: "A constant budget is too small by day and large enough at night, for everybody. `refrain crawl` spends evenly unless it is given hours; \
-                    what is worth more than the price by day does not wait for the night."
+        use_of_it: "A constant budget is too small by day and large enough at night, for everybody. `refrain crawl` spends its rate evenly; \
+                    with a fixed price instead of a rate (`PUT /v1/budget`) it spends more by day."
             .into(),
         charts: weeks.iter().map(chart).collect(),
         ..Findings::default()

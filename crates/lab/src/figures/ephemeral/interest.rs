@@ -120,7 +120,7 @@ fn findings(fitted: &[Fitted], sizes: &[usize], repetitions: u64) -> Findings {
             list(&fitted.iter().skip(1).zip(sizes).map(|(of, size)| format!("{size} {}", of.name)).collect::<Vec<_>>()),
         ),
         claims: vec![shape(fitted), recovered(&fitted[0]), first_days(fitted)],
-        use_of_it: "`refrain estimate --clicks` fits this curve; the frontier takes P and δ of each hub from the clicks that are reported to it. Recorded items in \
+        use_of_it: "`refrain estimate --intervals FILE --kind interest` fits this curve; the frontier takes P and δ of each hub from the clicks that are reported to it. Recorded items in \
                     `refrain lab discover` have a half-life of 6 hours unless told otherwise."
             .into(),
         charts: vec![chart(fitted)],

@@ -165,7 +165,7 @@ fn findings(
         setting,
         claims,
         use_of_it: format!(
-            "`refrain plan` takes the same numbers of fetches, but balances the order of a host's fetches over all its pages: {} above the bound on average, where PSP is {} above it.",
+            "`refrain plan` makes the paper's plans and its own, gives the times of each host to the pages that gain most there, and keeps the best: {} above the bound on average, where PSP is {} above it.",
             percent(ours),
             percent(psp)
         ),

@@ -117,22 +117,19 @@ impl Planned {
     /// The staleness of all that is compared.
     fn staleness(&self, size: Size) -> Vec<f64> {
         let (problem, crawlers) = (&self.0, size.crawlers());
-        let (polite, impolite) = (problem.allocate(), problem.allocate_impolitely());
+        let (paper, impolite) = (problem.allocate_by_paper(), problem.allocate_impolitely());
         let mut found = vec![0.0; NAMES.len()];
         found[NON_POLITE] = impolite.staleness(problem);
-        found[WP] = polite.staleness(problem);
-        found[INF_CRAWLERS] = polite.programme(problem, Timing::Merged, &crawlers).staleness(problem);
-        let reachable = polite.within_reach(problem, &crawlers);
-        for (plan, allocation, timing) in [
-            (PSP, &polite, Timing::Merged),
-            (MP2, &polite, Timing::Ideal),
-            (M_WOLF, &impolite, Timing::Ideal),
-            (REFRAIN, &reachable, Timing::Balanced),
-        ] {
+        found[WP] = problem.allocate().staleness(problem);
+        found[INF_CRAWLERS] = paper.programme(problem, Timing::Merged, &crawlers).staleness(problem);
+        for (plan, allocation, timing) in
+            [(PSP, &paper, Timing::Merged), (MP2, &paper, Timing::Ideal), (M_WOLF, &impolite, Timing::Ideal)]
+        {
             let mut programme = allocation.programme(problem, timing, &crawlers);
             programme.assign(problem, &crawlers, |_| {});
             found[plan] = programme.staleness(problem);
         }
+        found[REFRAIN] = problem.plan(&crawlers).staleness;
         found
     }
 }

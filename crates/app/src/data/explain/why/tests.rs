@@ -57,7 +57,13 @@ fn facts() -> Facts {
             paused: false,
         },
         robots: None,
-        believed: Believed { changes, counts: Counts::default(), stale: Some(0.25), value: 3.0 },
+        believed: Believed {
+            changes,
+            counts: Counts::default(),
+            signals: None,
+            stale: Some(0.25),
+            value: 3.0,
+        },
         value: Some(3.0),
         rate: changes.estimate(Confidence::new(0.9).unwrap()),
         sure: 0.9,
@@ -212,6 +218,17 @@ fn of_a_crawl_that_is_over_everything_is_as_of_its_end() {
 fn what_was_never_fetched_and_what_is_no_page() {
     let new = with(|facts| facts.page.fetched = None);
     assert!(new.starts_with("It was never fetched; its turn is expected at"), "{new}");
+    let redirect = |target: Option<&str>| {
+        with(|facts| {
+            (facts.page.fetched, facts.page.status) = (None, Some(301));
+            facts.page.redirect = target.map(str::to_owned);
+        })
+    };
+    assert_eq!(
+        redirect(Some("http://a.example/to")),
+        "It redirects to http://a.example/to; it is asked for again once a day"
+    );
+    assert_eq!(redirect(None), "It redirects; it is asked for again once a day");
     let none = with(|facts| (facts.page.fetched, facts.standing) = (None, None));
     assert_eq!(none, "It was never fetched: no crawl has run here yet");
     let sitemap = with(|facts| facts.page.origin.role = Role::Sitemap);

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use super::super::App;
 use super::super::body;
-use super::super::input::{AnySeconds, Form, NoQuery, at_most, form, json};
+use super::super::input::{AnySeconds, Form, Moment, NoQuery, at_most, form, json};
 use crate::serve::problem::{Answer, Problem};
 
 /// What has at most so many bytes is read at once: to hand it to another thread would take longer.
@@ -96,6 +96,10 @@ pub(crate) struct OneResult<'a> {
     #[serde(borrow)]
     #[schema(value_type = Option<String>)]
     title: Option<Cow<'a, str>>,
+    /// When the request was sent that got this answer. Without it the request may have been sent at any time since the lease was given, and what
+    /// signals announced since then is not taken to be in the copy.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    fetched_at: Option<Moment>,
     /// How long the whole fetch took.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 9e9)]
     duration_seconds: Option<AnySeconds>,
@@ -188,6 +192,7 @@ fn understood(one: OneResult<'_>) -> Result<Brought, String> {
     let lease = one.lease.parse().map_err(|()| "the lease is not one that was given")?;
     let took = one.duration_seconds.map_or(Span::ZERO, |seconds| seconds.0);
     let response = one.response_seconds.map(|seconds| seconds.0);
+    let fetched_at = one.fetched_at.as_ref().map(|moment| moment.0);
     let (disallowed, given_back) = (one.disallowed.unwrap_or(false), one.given_back.unwrap_or(false));
     let mut bytes = one.bytes.unwrap_or(0);
     let saw = match (one.status, &one.error, disallowed, given_back) {
@@ -219,7 +224,7 @@ fn understood(one: OneResult<'_>) -> Result<Brought, String> {
             );
         }
     };
-    Ok(Brought { lease, response, took, bytes, saw })
+    Ok(Brought { lease, fetched_at, response, took, bytes, saw })
 }
 
 fn body_of(one: &OneResult<'_>) -> Result<Option<Bytes>, String> {

@@ -119,6 +119,7 @@ async fn gather(desk: &Desk, id: i64) -> Answer<Shown> {
     let believed = Believed {
         changes,
         counts: past.history().counts(),
+        signals: None,
         stale: match (is, page.fetched) {
             (Some(is), _) => is.stale,
             (None, Some(fetched)) => Some(-changes.log_survival(now.since(fetched).as_secs()).exp_m1()),
