@@ -170,3 +170,30 @@ fn together(learner: &mut Attentive, hosts: &Hosts, name: &str) -> Option<Voice>
         learned,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use refrain_core::time::Span;
+
+    use super::*;
+
+    #[test]
+    fn what_counts_between_two_fetches_is_what_is_stored() {
+        let mut listening = Listening::default();
+        let (page, at) = (PageId(1), |seconds| Time::ZERO + Span::from_whole_secs(seconds));
+        let taken = |listening: &mut Listening, from: u64, is_ordered| {
+            (from..from + 50)
+                .filter(|second| listening.signal(page, Kind::Feed, at(*second), is_ordered))
+                .count()
+        };
+        assert_eq!(taken(&mut listening, 0, false), MOST);
+        assert!(listening.signal(page, Kind::Sitemap, at(60), false), "another kind");
+        // A fetch is under way: what comes after its request is not crowded out by what came before.
+        assert_eq!(taken(&mut listening, 100, true), MOST);
+        assert_eq!(listening.take_until(page, at(99)).len(), MOST + 1);
+        assert_eq!(listening.take_until(page, at(99)), []);
+        assert_eq!(taken(&mut listening, 200, false), 0, "those of the time of the fetch are open");
+        assert_eq!(listening.take_until(page, at(1000)).len(), MOST);
+        assert!(listening.open.is_empty(), "nothing is kept of a page without open signals");
+    }
+}
