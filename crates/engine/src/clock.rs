@@ -11,7 +11,7 @@ const TOLERANCE: Span = Span::from_whole_secs(10);
 const SHORTEST_SUSPENSION: Span = Span::from_whole_secs(1);
 
 /// The time of day, which never goes backwards while the process runs: it is read once, and counted on from there. The counter stands still while
-/// the machine is suspended; `catch_up` makes up for that. It does not follow a system clock that is set: nobody can say which of the two times is
+/// the machine is suspended; `catch_up` makes up for that. It does not follow a system clock that is set: it is not known which of the two times is
 /// right, and a jump would end back-offs that hosts have asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

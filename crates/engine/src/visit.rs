@@ -79,7 +79,7 @@ pub(crate) enum Seen {
     Read(Box<Read>),
     /// The page is not there any more.
     Gone,
-    /// The page leads elsewhere, and nobody has followed; where, unless another crawler did not say.
+    /// The page leads elsewhere, and the redirect was not followed; where to, unless another crawler did not say.
     Redirected(Option<PageUrl>),
     /// robots.txt forbids it.
     Disallowed,
@@ -123,8 +123,8 @@ pub(crate) struct Kit {
     pub(crate) copies: Mutex<Reader>,
     /// Turns to read large bodies, and bodies that are compared with a copy.
     pub(crate) readers: Arc<Semaphore>,
-    /// Turns to read sitemaps and feeds, and to take up what they announce: pages do not wait for that. Turns go to those who wait in the order in which
-    /// they came, and no host has more visits under way than it allows: so hosts take turns, however many sitemaps one of them has.
+    /// Turns to read sitemaps and feeds, and to take up what they announce: pages do not wait for that. Turns are given in the order in which
+    /// visits asked for them, and no host has more visits under way than it allows: so hosts take turns, however many sitemaps one of them has.
     pub(crate) announcing: Arc<Semaphore>,
 }
 

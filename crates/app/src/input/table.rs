@@ -34,23 +34,23 @@ impl Columns {
     }
 
     /// Returns the unit that a name of the header ends in, if it is the name of this column, with a unit or without.
-    fn matches(&self, column: &str, name: &str) -> Option<Ending> {
+    fn matches(&self, column: &str, name: &str) -> Option<UnitSuffix> {
         let rest = name.strip_prefix(column)?;
         if rest.is_empty() {
-            return Some(Ending(None));
+            return Some(UnitSuffix(None));
         }
         let unit = |(unit, seconds): (&str, f64)| {
             let as_rate = rest.strip_prefix("_per_") == Some(unit);
             let as_time = rest.strip_prefix('_').and_then(|rest| rest.strip_suffix('s')) == Some(unit);
             let fits = (as_rate && self.rates.contains(&column)) || (as_time && self.times.contains(&column));
-            fits.then_some(Ending(Some(seconds)))
+            fits.then_some(UnitSuffix(Some(seconds)))
         };
         UNITS.into_iter().find_map(unit)
     }
 }
 
 /// The unit at the end of a name, in seconds; `None`: there is none.
-struct Ending(Option<f64>);
+struct UnitSuffix(Option<f64>);
 
 /// The units that a name of a column may end in, and how many seconds each has.
 const UNITS: [(&str, f64); 4] = [("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86_400.0)];
@@ -111,7 +111,7 @@ impl Table {
                 )));
             }
             places.push(place);
-            units.push(unit.and_then(|Ending(unit)| unit));
+            units.push(unit.and_then(|UnitSuffix(unit)| unit));
         }
         let ignored: Vec<&str> = header
             .iter()

@@ -15,7 +15,7 @@ use super::led::Led;
 use super::shown::Shown;
 use super::shown::worth;
 use crate::CrawlError;
-use crate::handle::{Done, Entered, Looked, Saw, Terms, looked};
+use crate::handle::{Done, Entered, FetchFacts, Looked, Saw, looked};
 use crate::hubs::Yield;
 use crate::index::Place;
 use crate::memo::Memo;
@@ -114,7 +114,7 @@ impl Queued {
             self.forget(*page);
         }
         if let Some(to) = self.to.as_ref().filter(|_| !left.is_empty()) {
-            // If nobody hears it, it is over.
+            // Without a receiver the queues are over.
             let _ = to.send(Note::Gone(left));
         }
     }
@@ -127,7 +127,7 @@ impl Queued {
     /// The page of an order is due in its queue, if it is in one.
     fn give(&mut self, order: &Order, page: PageId) -> bool {
         let Some(to) = self.to.as_ref().filter(|_| self.pages.contains(&page)) else { return false };
-        // If nobody hears it, it is over.
+        // Without a receiver the queues are over.
         let _ = to.send(Note::Due(page));
         self.take_due(page);
         self.due.insert(page, Due { order: order.id, host: order.host, expires: order.expires });
@@ -185,7 +185,7 @@ impl Queued {
     /// A host is not asked before this time; [`Time::MIN`]: that is over. What is due of it waits as well.
     pub(super) fn rest(&self, host: HostId, until: Time) {
         if let (Some(to), Some(pages)) = (&self.to, self.at_host.get(&host)) {
-            // If nobody hears it, it is over.
+            // Without a receiver the queues are over.
             let _ = to.send(Note::Rest(pages.iter().copied().collect(), until));
         }
     }
@@ -193,7 +193,7 @@ impl Queued {
     /// Somebody looked at a page, whether it was told to or not: what was due before is over.
     fn looked(&self, page: PageId) {
         if let Some(to) = &self.to {
-            // If nobody hears it, it is over.
+            // Without a receiver the queues are over.
             let _ = to.send(Note::Looked(page));
         }
     }
@@ -424,8 +424,8 @@ impl Crawl {
             saw => saw,
         };
         // Queues bring no bodies.
-        let terms = Terms { time: now, asked, response: None, took: Span::ZERO, bytes: 0 };
-        match looked(&self.kit, memo.clone(), terms, saw, |_| None) {
+        let facts = FetchFacts { time: now, asked, response: None, took: Span::ZERO, bytes: 0 };
+        match looked(&self.kit, memo.clone(), facts, saw, |_| None) {
             Ok(Done::Looked(looked)) => *looked,
             _ => unknown(memo),
         }

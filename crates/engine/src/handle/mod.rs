@@ -34,7 +34,7 @@ pub(crate) use lent::Lent;
 pub use work::{
     Brought, Given, Grant, LONGEST_LEASE, LeaseId, MOST_AT_A_TIME, Receipt, Saw, Work, WorkWanted,
 };
-pub(crate) use work::{Done, Looked, Prepared, Terms, looked};
+pub(crate) use work::{Done, FetchFacts, Looked, Prepared, looked};
 
 /// The crawl is over: nobody answers any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -312,11 +312,11 @@ fn look(kit: &Kit, reader: &Reader, lent: &Lent, brought: Brought) -> Result<Don
     let now = kit.clock.now();
     let asked = fetched_at.or(given).unwrap_or(now - took).min(now);
     let time = fetched_at.map_or(now, |_| asked);
-    looked(kit, memo, Terms { time, asked, response, took, bytes }, saw, copy)
+    looked(kit, memo, FetchFacts { time, asked, response, took, bytes }, saw, copy)
 }
 
-/// When a fetch by somebody else was made, how long it took, and how much was received.
-pub(crate) struct Terms {
+/// When an external fetch was made, how long it took, and how many bytes were received.
+pub(crate) struct FetchFacts {
     /// The time that the copy is as of.
     pub(crate) time: Time,
     /// When the request may have been sent at the earliest.
@@ -330,7 +330,7 @@ pub(crate) struct Terms {
 pub(crate) fn looked(
     kit: &Kit,
     mut memo: Memo,
-    Terms { time, asked, response, took, bytes }: Terms,
+    FetchFacts { time, asked, response, took, bytes }: FetchFacts,
     saw: Saw,
     copy: impl FnOnce(&Memo) -> Option<Reported>,
 ) -> Result<Done, String> {

@@ -46,7 +46,7 @@ pub(super) struct Work {
     /// Queues of which something is to be kept.
     pub(super) touched: BTreeSet<QueueId>,
     pub(super) waiting: Vec<Reply>,
-    /// Whether one of those who wait is not patient.
+    /// Whether one of the waiting clients wants its answer without delay.
     pub(super) is_urgent: bool,
     pub(super) committing: Option<Vec<Reply>>,
     /// When the last commit began.
@@ -109,7 +109,7 @@ impl Work {
         may_wait.then(|| until.since(self.clock.now())).filter(|wait| *wait > Span::ZERO)
     }
 
-    /// Hands over what is to be kept, unless a commit is under way or more may come; if nothing is, whoever waits has the answer.
+    /// Hands the changes over to be stored, unless a commit is under way or more may come; without changes the waiting clients get their answers.
     fn flush(&mut self) {
         if self.committing.is_some() || self.patience().is_some() {
             return;
